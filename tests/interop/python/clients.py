@@ -124,9 +124,7 @@ class Official(Session):
                 yield session
 
     async def call(self, name: str, arguments: dict | None = None, progress=None, patience: float | None = None):
-        return await self.client.call_tool(
-            name, arguments, progress_callback=progress, read_timeout_seconds=patience
-        )
+        return await self.client.call_tool(name, arguments, progress_callback=progress, read_timeout_seconds=patience)
 
     async def list(self, kind: str) -> list:
         fetch = {

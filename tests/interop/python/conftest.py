@@ -4,8 +4,8 @@ import json
 import os
 from pathlib import Path
 
-import mcp.client.stdio as stdio
 import pytest
+from mcp.client import stdio
 
 ROOT = Path(__file__).resolve().parents[3]
 KNOWN = ("rust", "c", "python", "node")
