@@ -221,4 +221,3 @@ impl<T: Serialize> IntoAnswer for Structured<T> {
         }
     }
 }
-

@@ -158,10 +158,8 @@ where
 
 /// Polls to the end; a panic ends it, and drops what it held.
 async fn caught(mut future: std::pin::Pin<&mut (impl Future<Output = ()> + Send)>) {
-    std::future::poll_fn(|cx| {
-        crate::guard::catch("a handler", || future.as_mut().poll(cx)).unwrap_or(Poll::Ready(()))
-    })
-    .await;
+    std::future::poll_fn(|cx| crate::guard::catch("a handler", || future.as_mut().poll(cx)).unwrap_or(Poll::Ready(())))
+        .await;
 }
 
 /// A handler from a function that returns at once; it runs on the thread that read the request.
@@ -180,9 +178,7 @@ where
 }
 
 /// A handler from a function that may block; it runs on a thread of the runtime's blocking pool.
-pub fn blocking<A, R>(
-    function: impl Fn(A, &Context) -> Result<R, HandlerError> + Send + Sync + 'static,
-) -> impl Handler
+pub fn blocking<A, R>(function: impl Fn(A, &Context) -> Result<R, HandlerError> + Send + Sync + 'static) -> impl Handler
 where
     A: DeserializeOwned + Send + 'static,
     R: IntoAnswer,

@@ -39,7 +39,7 @@ pub use content::{Content, PromptResult, ResourceResult, Structured, ToolResult}
 pub use define::{Prompt, Resource, ResourceTemplate, Tool};
 pub use engine::{Asked, Call, CallKind, Context, Handler, InputRequest, Transport};
 pub use handlers::{Answers, HandlerError, IntoAnswer, blocking, handler, handler_sync};
-pub use listen::ListKind;
+pub use listen::{ListKind, WatchFn};
 pub use options::{BuildError, CacheScope, Options};
 pub use protocol::{BuildVersionsError, Era, ErrorObject, Features, Id, Level, Revision, Versions, code, minify};
 pub use registry::RegistryError;

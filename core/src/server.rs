@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::engine::{Engine, Handler};
-use crate::listen::ListKind;
+use crate::listen::{ListKind, WatchFn};
 use crate::options::{BuildError, Options};
 use crate::registry::{PromptEntry, RegistryError, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::transport::{LineSession, MemoryClient, Stdio, serve};
@@ -84,7 +84,7 @@ impl Server {
 
     /// Calls `watch` with `(uri, true)` when the first subscriber of a URI comes, and with `(uri, false)` when the last
     /// one goes: in that order, one at a time, on whatever thread it happens.
-    pub fn on_watch(&self, watch: Option<Arc<dyn Fn(&str, bool) + Send + Sync>>) {
+    pub fn on_watch(&self, watch: Option<WatchFn>) {
         self.engine.hub.set_watch(watch);
     }
 
@@ -114,7 +114,8 @@ impl Server {
         std::thread::Builder::new().name("tocsin-read".into()).spawn(move || {
             let result = crate::guard::catch("the stdio transport", || serve(&engine, stdio));
             let result = result.unwrap_or_else(|| Err(io::Error::other("the stdio transport panicked")));
-            *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.map_err(|error| error.to_string()));
+            *done.result.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(result.map_err(|error| error.to_string()));
             done.changed.notify_all();
             done.run_hooks();
         })?;

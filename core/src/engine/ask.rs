@@ -152,9 +152,9 @@ fn ask_modern(call: &Arc<CallInner>, requests: &[InputRequest]) -> Asked {
     let answer = |key: &str| call.answers.iter().find(|(known, _)| known == key).map(|(_, raw)| raw.as_str());
     let open: Vec<&InputRequest> = requests.iter().filter(|request| answer(&request.key).is_none()).collect();
     if open.is_empty() {
-        return Asked::Answered(object(requests.iter().map(|request| {
-            (request.key.as_str(), answer(&request.key).unwrap_or("null"))
-        })));
+        return Asked::Answered(object(
+            requests.iter().map(|request| (request.key.as_str(), answer(&request.key).unwrap_or("null"))),
+        ));
     }
     let engine = &call.session.engine;
     let mut result = String::from("{\"resultType\":\"input_required\",\"inputRequests\":{");
@@ -163,17 +163,16 @@ fn ask_modern(call: &Arc<CallInner>, requests: &[InputRequest]) -> Asked {
             result.push(',');
         }
         json::write_string(&mut result, &request.key);
-        result.push_str(&format!(":{{\"method\":\"{}\"", request.method));
-        let params = json::minify(&request.params);
-        if params != "{}" {
-            result.push_str(",\"params\":");
-            result.push_str(&params);
-        }
+        result.push_str(&format!(":{{\"method\":\"{}\",\"params\":", request.method));
+        result.push_str(&json::minify(&request.params));
         result.push('}');
     }
     result.push_str("},\"requestState\":");
     let given = object(call.answers.iter().map(|(key, raw)| (key.as_str(), raw.as_str())));
-    json::write_string(&mut result, &engine.seal(&given, &binding(call.kind, &call.name, call.arguments())));
+    let Some(state) = engine.seal(&given, &binding(call.kind, &call.name, call.arguments())) else {
+        return Asked::Failed(ErrorObject::internal("the question cannot be sealed: the system gives no random bytes"));
+    };
+    json::write_string(&mut result, &state);
     result.push_str(&engine.meta_tail);
     result.push('}');
     call.finish(Answer::InputRequired(result));
@@ -205,7 +204,7 @@ fn now_ms() -> u64 {
 }
 
 impl Engine {
-    fn seal(&self, given: &str, binding: &str) -> String {
+    fn seal(&self, given: &str, binding: &str) -> Option<String> {
         let ttl = u64::try_from(self.options.state_ttl.as_millis()).unwrap_or(u64::MAX);
         self.sealer.seal(given.as_bytes(), binding.as_bytes(), now_ms().saturating_add(ttl))
     }
@@ -302,13 +301,7 @@ fn as_known(features: &Features, params: &str) -> String {
     }
 }
 
-fn collect(
-    round: &Mutex<Round>,
-    index: usize,
-    method: &str,
-    result: Result<String, String>,
-    context: &Context,
-) {
+fn collect(round: &Mutex<Round>, index: usize, method: &str, result: Result<String, String>, context: &Context) {
     let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
     let asked = match result {
         Ok(result) if json::kind(&result) == Kind::Object => {
@@ -323,7 +316,8 @@ fn collect(
         _ if context.is_cancelled() => Asked::Suspended,
         Ok(_) => Asked::Failed(ErrorObject::internal(format!("the client answered {method} with no object"))),
         Err(error) => {
-            let message = Members::parse(&error).ok().and_then(|members| members.get("message")).and_then(json::unescape);
+            let message =
+                Members::parse(&error).ok().and_then(|members| members.get("message")).and_then(json::unescape);
             let text = match message {
                 Some(message) => format!("the client refused {method}: {message}"),
                 None => format!("{method} was not answered: {error}"),

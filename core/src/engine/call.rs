@@ -8,7 +8,7 @@ use std::thread::ThreadId;
 use tokio::sync::Notify;
 
 use crate::protocol::{ErrorObject, Features, Id, Level, Revision, json};
-use crate::registry::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use crate::registry::{ResourceEntry, TemplateEntry, ToolEntry};
 
 use super::answer::{Answer, write_answer};
 use super::session::Handshake;
@@ -33,17 +33,19 @@ pub enum CallKind {
 /// The entry that a call is for; kept, so that an edit in between does not take it away.
 pub(crate) enum Target {
     Tool(Arc<ToolEntry>),
-    Prompt(Arc<PromptEntry>),
     Resource(Arc<ResourceEntry>),
     Template(Arc<TemplateEntry>),
-    /// Completions and listen hooks.
+    /// Prompts, completions and listen hooks.
     None,
 }
 
 /// Who calls, and by which road it said so.
 pub(crate) enum Client {
     /// In the request's `_meta`; ranges of `params`.
-    Request { info: Option<Range<usize>>, capabilities: Range<usize> },
+    Request {
+        info: Option<Range<usize>>,
+        capabilities: Range<usize>,
+    },
     Handshake(Arc<Handshake>),
     Unknown,
 }

@@ -16,7 +16,8 @@ pub(super) fn initialize(session: &Arc<Session>, params: &Params<'_>) -> Result<
     let revision = engine.versions.negotiate(&requested).ok_or_else(|| {
         let names = engine.versions.allowed().iter().map(|revision| revision.name.as_str()).collect::<Vec<_>>();
         let mut error = unsupported(&engine.versions, &requested);
-        error.message = format!("This server has no 'initialize'; it supports the protocol versions {}", names.join(", "));
+        error.message =
+            format!("This server has no 'initialize'; it supports the protocol versions {}", names.join(", "));
         error
     })?;
     let object = |name: &str| match params.members.get(name) {

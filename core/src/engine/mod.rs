@@ -26,7 +26,6 @@ pub use call::{Call, CallKind, Context};
 pub use handler::Handler;
 pub use session::Transport;
 
-pub(crate) use answer::Answer;
 pub(crate) use channel::Channel;
 pub(crate) use session::Session;
 

@@ -127,7 +127,8 @@ impl Session {
         // Never full: only listen requests are counted. Silent until `notifications/initialized`.
         if self.engine.hub.register(&self.untagged, &lists).is_ok() {
             let uris = std::mem::take(&mut watched.uris);
-            *watched = Filter { uris, ..lists };
+            *watched = lists;
+            watched.uris = uris;
         }
         true
     }
@@ -189,13 +190,11 @@ impl Session {
     /// Turns an accepted listen call into its subscription; false if it was cancelled meanwhile.
     pub fn promote(&self, call: &Arc<CallInner>, subscription: &Arc<Subscription>, filter: &Filter) -> bool {
         let mut in_flight = lock(&self.in_flight);
-        match in_flight.get_mut(&call.id) {
-            Some(slot @ InFlight::Call(_)) if matches!(slot, InFlight::Call(known) if Arc::ptr_eq(known, call)) => {
-                *slot = InFlight::Listen(Arc::clone(subscription), filter.clone());
-                true
-            }
-            _ => false,
+        if !matches!(in_flight.get(&call.id), Some(InFlight::Call(known)) if Arc::ptr_eq(known, call)) {
+            return false;
         }
+        in_flight.insert(call.id.clone(), InFlight::Listen(Arc::clone(subscription), filter.clone()));
+        true
     }
 
     /// A call has its answer.
@@ -232,13 +231,9 @@ impl Session {
         }
         questions.insert(id.clone(), waiter);
         drop(questions);
-        let mut text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"{method}\"", id.token());
-        if params != "{}" {
-            text.push_str(",\"params\":");
-            text.push_str(params);
-        }
-        text.push('}');
-        channel.request(text);
+        let id_token = id.token();
+        channel
+            .request(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id_token},\"method\":\"{method}\",\"params\":{params}}}"));
         Some(id)
     }
 

@@ -65,8 +65,7 @@ impl Engine {
         let mut guard = self.stopping.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while !session.calls().is_empty() && !session.channel.outbox().is_closed() {
             let Some(left) = end.checked_duration_since(Instant::now()) else { break };
-            guard =
-                self.stopping.changed.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0;
+            guard = self.stopping.changed.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(guard);
         self.stopping.waiters.fetch_sub(1, Ordering::SeqCst);

@@ -15,10 +15,8 @@ pub(crate) struct Honoured {
 impl Honoured {
     /// Everything except what is `withheld`.
     pub fn all_but(withheld: &[ListKind]) -> Honoured {
-        let lists = ListKind::ALL
-            .into_iter()
-            .filter(|kind| !withheld.contains(kind))
-            .fold(0, |bits, kind| bits | kind.bit());
+        let lists =
+            ListKind::ALL.into_iter().filter(|kind| !withheld.contains(kind)).fold(0, |bits, kind| bits | kind.bit());
         Honoured { lists, resource_updates: !withheld.contains(&ListKind::Resources) }
     }
 
@@ -43,16 +41,18 @@ const FIELDS: [(ListKind, &str); 3] = [
 impl Filter {
     /// Reads `params.notifications`; unknown fields are ignored, a URI named twice counts once.
     pub fn parse(raw: Option<&str>, max_uris: usize) -> Result<Filter, ErrorObject> {
-        let members = raw
-            .and_then(|raw| Members::parse(raw).ok())
-            .ok_or_else(|| ErrorObject::invalid_params("params.notifications must be an object: the filter of a listen"))?;
+        let members = raw.and_then(|raw| Members::parse(raw).ok()).ok_or_else(|| {
+            ErrorObject::invalid_params("params.notifications must be an object: the filter of a listen")
+        })?;
         let mut filter = Filter::default();
         for (kind, field) in FIELDS {
             match members.get(field) {
                 None | Some("false") => {}
                 Some("true") => filter.lists |= kind.bit(),
                 Some(_) => {
-                    return Err(ErrorObject::invalid_params(format!("params.notifications.{field} must be true or false")));
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params.notifications.{field} must be true or false"
+                    )));
                 }
             }
         }
@@ -119,7 +119,9 @@ fn separate(out: &mut String) {
 
 fn uris(raw: &str, max: usize) -> Result<Vec<String>, ErrorObject> {
     let wrong = || {
-        ErrorObject::invalid_params("params.notifications.resourceSubscriptions must be an array of non-empty URI strings")
+        ErrorObject::invalid_params(
+            "params.notifications.resourceSubscriptions must be an array of non-empty URI strings",
+        )
     };
     if json::kind(raw) != Kind::Array {
         return Err(wrong());

@@ -16,7 +16,7 @@ pub(crate) use filter::{Filter, Honoured};
 pub(crate) use hub::Hub;
 pub use outbox::{Item, ItemKind, Outbox};
 pub(crate) use subscription::Subscription;
-pub(crate) use watch::WatchFn;
+pub use watch::WatchFn;
 
 /// The three lists whose changes are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

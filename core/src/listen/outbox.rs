@@ -25,6 +25,7 @@ pub struct Item {
     /// The JSON text.
     pub text: String,
     /// What it is.
+    #[expect(dead_code, reason = "HTTP chooses status and body by it")]
     pub kind: ItemKind,
 }
 

@@ -33,7 +33,12 @@ pub(crate) struct Subscription {
 impl Subscription {
     /// A subscription that stays silent until [`Subscription::open`].
     pub fn new(tag: Option<&str>, outbox: Arc<Outbox>) -> Arc<Subscription> {
-        Arc::new(Subscription { tag: tag.map(Into::into), outbox, state: Mutex::default(), registered: AtomicBool::new(false) })
+        Arc::new(Subscription {
+            tag: tag.map(Into::into),
+            outbox,
+            state: Mutex::default(),
+            registered: AtomicBool::new(false),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `(uri, true)`: somebody wants to hear of `uri`; `(uri, false)`: nobody does any more.
-pub(crate) type WatchFn = Arc<dyn Fn(&str, bool) + Send + Sync>;
+pub type WatchFn = Arc<dyn Fn(&str, bool) + Send + Sync>;
 
 #[derive(Default)]
 struct State {

@@ -37,16 +37,14 @@ impl<'a> Params<'a> {
     pub fn parse(raw: Option<&'a str>) -> Result<Params<'a>, ErrorObject> {
         let members = match raw {
             None => Members(Vec::new()),
-            Some(raw) => {
-                Members::parse(raw).map_err(|_| ErrorObject::invalid_request("params must be an object"))?
-            }
+            Some(raw) => Members::parse(raw).map_err(|_| ErrorObject::invalid_request("params must be an object"))?,
         };
         let meta = members.get("_meta").filter(|raw| json::kind(raw) != Kind::Null);
         let meta_members = match meta {
             None => None,
-            Some(raw) => Some(
-                Members::parse(raw).map_err(|_| ErrorObject::invalid_params("params._meta must be an object"))?,
-            ),
+            Some(raw) => {
+                Some(Members::parse(raw).map_err(|_| ErrorObject::invalid_params("params._meta must be an object"))?)
+            }
         };
         Ok(Params { members, meta, meta_members })
     }
@@ -60,11 +58,6 @@ impl<'a> Params<'a> {
         self.meta_members.as_ref().is_some_and(|members| {
             members.0.iter().any(|(key, _)| key.starts_with(PREFIX) && key != SUBSCRIPTION_ID && key != SERVER_INFO)
         })
-    }
-
-    /// The version that the request names, unchecked.
-    pub fn version(&self) -> Option<std::borrow::Cow<'a, str>> {
-        self.meta_value(VERSION).and_then(json::unescape)
     }
 
     /// Checks the per-request fields; the version first, so that a client of another revision learns what would do.
@@ -102,9 +95,7 @@ impl<'a> Params<'a> {
     pub fn progress_token(&self) -> Result<Option<Id>, ErrorObject> {
         match self.meta_value("progressToken") {
             None => Ok(None),
-            Some(raw) => Id::parse(raw)
-                .map(Some)
-                .ok_or_else(|| missing("progressToken", "a string or an integer")),
+            Some(raw) => Id::parse(raw).map(Some).ok_or_else(|| missing("progressToken", "a string or an integer")),
         }
     }
 

@@ -233,10 +233,7 @@ mod tests {
     #[test]
     fn all_versions_newest_first_by_default() {
         let versions = Versions::build(None, false, &[]).unwrap();
-        assert_eq!(
-            versions.names_json(),
-            r#"["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]"#
-        );
+        assert_eq!(versions.names_json(), r#"["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]"#);
         assert_eq!(versions.fallback().name, "2025-03-26");
         assert_eq!(versions.negotiate("2024-11-05").unwrap().name, "2024-11-05");
         assert_eq!(versions.negotiate("2026-07-28").unwrap().name, "2025-11-25");

@@ -34,8 +34,7 @@ impl Definition {
         // RawValue trusts its input to be JSON, so the whole text is checked first.
         let raw: &serde_json::value::RawValue =
             serde_json::from_str(text).map_err(|error| format!("the definition is not JSON: {error}"))?;
-        let members =
-            Members::parse(raw.get()).map_err(|_| "the definition must be a JSON object".to_owned())?;
+        let members = Members::parse(raw.get()).map_err(|_| "the definition must be a JSON object".to_owned())?;
         let mut members: Vec<(String, String)> =
             members.0.into_iter().map(|(key, value)| (key.into_owned(), json::minify(value).into_owned())).collect();
         let place = |key: &str| ORDER.iter().position(|known| *known == key).unwrap_or(ORDER.len());
@@ -71,9 +70,11 @@ impl Definition {
         for key in ["title", "description", "mimeType"] {
             self.string(key)?;
         }
-        for (key, kind, what) in
-            [("annotations", Kind::Object, "an object"), ("_meta", Kind::Object, "an object"), ("icons", Kind::Array, "an array")]
-        {
+        for (key, kind, what) in [
+            ("annotations", Kind::Object, "an object"),
+            ("_meta", Kind::Object, "an object"),
+            ("icons", Kind::Array, "an array"),
+        ] {
             if self.get(key).is_some_and(|raw| json::kind(raw) != kind) {
                 return Err(format!("{key} must be {what}"));
             }

@@ -56,12 +56,12 @@ impl ToolEntry {
         names::check_name("tool", &name).map_err(|reason| invalid::<Self>(&name, reason))?;
         definition.set_default("inputSchema", "{\"type\":\"object\"}");
         let compile = |member: &str, raw: &str, role| {
-            Schema::compile(raw, role).map_err(|error| {
-                invalid::<Self>(&name, format!("{member}{}: {}", error.path, error.reason))
-            })
+            Schema::compile(raw, role)
+                .map_err(|error| invalid::<Self>(&name, format!("{member}{}: {}", error.path, error.reason)))
         };
         let input = compile("inputSchema", definition.get("inputSchema").unwrap_or("{}"), Role::Input)?;
-        let output = definition.get("outputSchema").map(|raw| compile("outputSchema", raw, Role::Output)).transpose()?;
+        let output =
+            definition.get("outputSchema").map(|raw| compile("outputSchema", raw, Role::Output)).transpose()?;
         let output_is_object = definition
             .get("outputSchema")
             .and_then(|raw| Members::parse(raw).ok())
@@ -105,7 +105,8 @@ impl PromptEntry {
     ) -> Result<Self, RegistryError> {
         let (definition, name) = parse::<Self>(text, "name")?;
         names::check_name("prompt", &name).map_err(|reason| invalid::<Self>(&name, reason))?;
-        let required = required_arguments(definition.get("arguments")).map_err(|reason| invalid::<Self>(&name, reason))?;
+        let required =
+            required_arguments(definition.get("arguments")).map_err(|reason| invalid::<Self>(&name, reason))?;
         Ok(PromptEntry { definition, required, handler, completer, name })
     }
 }

@@ -12,8 +12,7 @@ mod template;
 
 use std::sync::Arc;
 
-pub(crate) use collection::{Collection, Page, PageRequest};
-pub(crate) use definition::Definition;
+pub(crate) use collection::{Collection, PageRequest};
 pub(crate) use entry::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 pub(crate) use feed::Feed;
 pub(crate) use schema::Violation;
@@ -77,7 +76,9 @@ impl Registry {
         if let Some(entry) = self.resources.get(uri) {
             return Some(Resolved::Resource(entry));
         }
-        self.templates.find(|entry| entry.template.matches(uri)).map(|(entry, variables)| Resolved::Template(entry, variables))
+        self.templates
+            .find(|entry| entry.template.matches(uri))
+            .map(|(entry, variables)| Resolved::Template(entry, variables))
     }
 }
 

@@ -99,7 +99,10 @@ mod tests {
 
     #[test]
     fn lines_end_with_lf_alone() {
-        assert_eq!(lines(99, &[b"\xEF\xBB\xBF{}\r\n", b"\n  \n[\r]\n", b"a", b"b\nlast"]), ["{}", "[\r]", "ab", "last"]);
+        assert_eq!(
+            lines(99, &[b"\xEF\xBB\xBF{}\r\n", b"\n  \n[\r]\n", b"a", b"b\nlast"]),
+            ["{}", "[\r]", "ab", "last"]
+        );
         assert_eq!(lines(99, &["x\u{2028}\u{85}y\n".as_bytes()]), ["x\u{2028}\u{85}y"]);
     }
 

@@ -273,9 +273,7 @@ fn read_all(
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let ready = |index: usize| {
-            fds.get(index).and_then(PollFd::revents).is_some_and(|flags| !flags.is_empty())
-        };
+        let ready = |index: usize| fds.get(index).and_then(PollFd::revents).is_some_and(|flags| !flags.is_empty());
         if ready(0) || ready(1) {
             return Ok(());
         }
@@ -300,4 +298,3 @@ fn read_all(
         }
     }
 }
-

@@ -136,7 +136,7 @@ fn get_prompt(request: Request<'_>) -> Outcome {
         return Err(ErrorObject::invalid_params(format!("Missing required argument '{missing}' of prompt '{name}'")));
     }
     let handler = Arc::clone(&prompt.handler);
-    let call = request.call(CallKind::Prompt, Target::Prompt(prompt), name.into_owned(), arguments)?;
+    let call = request.call(CallKind::Prompt, Target::None, name.into_owned(), arguments)?;
     start(call, handler.as_ref())
 }
 
@@ -176,8 +176,10 @@ fn complete(request: Request<'_>) -> Outcome {
     let wrong = |what: &str| ErrorObject::invalid_params(format!("params.{what}"));
     let object = |name: &str| request.params.members.get(name).and_then(|raw| Members::parse(raw).ok());
     let reference = object("ref").ok_or_else(|| wrong("ref must be an object"))?;
-    let argument = object("argument").ok_or_else(|| wrong("argument must be an object with the strings name and value"))?;
-    let text = |members: &Members<'_>, key: &str| members.get(key).and_then(json::unescape).map(|text| text.into_owned());
+    let argument =
+        object("argument").ok_or_else(|| wrong("argument must be an object with the strings name and value"))?;
+    let text =
+        |members: &Members<'_>, key: &str| members.get(key).and_then(json::unescape).map(|text| text.into_owned());
     if text(&argument, "name").is_none() || text(&argument, "value").is_none() {
         return Err(wrong("argument must be an object with the strings name and value"));
     }

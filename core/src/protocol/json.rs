@@ -1,0 +1,339 @@
+//! JSON as text: the pieces that travel through the core untouched.
+
+use std::borrow::Cow;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// What a raw value is, told by its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// The kind of a raw value.
+pub fn kind(raw: &str) -> Kind {
+    match raw.trim_start().as_bytes().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b't' | b'f') => Kind::Bool,
+        Some(b'n') | None => Kind::Null,
+        Some(_) => Kind::Number,
+    }
+}
+
+/// The text is not an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnObject;
+
+/// Members of an object: unescaped keys, raw values, in order. Of a repeated key the last value counts.
+#[derive(Clone, Debug)]
+pub struct Members<'a>(pub Vec<(Cow<'a, str>, &'a str)>);
+
+impl<'a> Members<'a> {
+    /// Takes an object apart. The text has been checked to be JSON.
+    pub fn parse(raw: &'a str) -> Result<Members<'a>, NotAnObject> {
+        if kind(raw) != Kind::Object {
+            return Err(NotAnObject);
+        }
+        serde_json::from_str(raw).map_err(|_| NotAnObject)
+    }
+
+    /// Raw value of a member.
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+    }
+
+    pub(crate) fn set(&mut self, key: Cow<'a, str>, value: &'a str) {
+        // Small objects are searched faster than hashed; large ones seldom repeat a key, yet must not cost the square.
+        match self.0.iter_mut().find(|(name, _)| *name == key) {
+            Some(member) => member.1 = value,
+            None => self.0.push((key, value)),
+        }
+    }
+}
+
+/// Objects with more members than this are checked for repeated keys by a map.
+const MANY: usize = 64;
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Members(Vec::new());
+                let mut places: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+                while let Some(key) = map.next_key::<&'de RawValue>()? {
+                    // A key that is no Unicode text stands for itself.
+                    let key = unescape(key.get()).unwrap_or(Cow::Borrowed(key.get()));
+                    let value: &'de RawValue = map.next_value()?;
+                    if members.0.len() < MANY {
+                        members.set(key, value.get());
+                        continue;
+                    }
+                    if places.is_empty() {
+                        places = members.0.iter().enumerate().map(|(at, (key, _))| (key.to_string(), at)).collect();
+                    }
+                    match places.get(key.as_ref()) {
+                        Some(at) => members.0[*at].1 = value.get(),
+                        None => {
+                            places.insert(key.to_string(), members.0.len());
+                            members.0.push((key, value.get()));
+                        }
+                    }
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+/// Raw elements of an array.
+pub fn elements(raw: &str) -> Option<Vec<&str>> {
+    struct Elements<'a>(Vec<&'a str>);
+    impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Collect;
+            impl<'de> Visitor<'de> for Collect {
+                type Value = Elements<'de>;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an array")
+                }
+
+                fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                    let mut elements = Vec::new();
+                    while let Some(raw) = seq.next_element::<&'de RawValue>()? {
+                        elements.push(raw.get());
+                    }
+                    Ok(Elements(elements))
+                }
+            }
+            deserializer.deserialize_seq(Collect)
+        }
+    }
+    serde_json::from_str::<Elements<'_>>(raw).ok().map(|elements| elements.0)
+}
+
+/// The text of a raw string; `None` if it is no string, or not Unicode text (a lone surrogate).
+pub fn unescape(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    serde_json::from_str::<String>(raw).ok().map(Cow::Owned)
+}
+
+/// Appends `text` as a JSON string.
+pub fn write_string(out: &mut String, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(text.len() + 2);
+    out.push('"');
+    let mut start = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0x08 => "\\b",
+            0x0C => "\\f",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[start..at]);
+        if escape.is_empty() {
+            out.push_str("\\u00");
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+        } else {
+            out.push_str(escape);
+        }
+        start = at + 1;
+    }
+    out.push_str(&text[start..]);
+    out.push('"');
+}
+
+/// Whether the text holds a raw line end.
+pub fn is_multiline(raw: &str) -> bool {
+    memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_some()
+}
+
+/// Steps over strings: calls `f` with each run of text outside of them, and with each string, quotes included.
+fn runs<'a>(raw: &'a str, mut f: impl FnMut(&'a str, bool)) {
+    let bytes = raw.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let quote = memchr::memchr(b'"', &bytes[at..]).map_or(bytes.len(), |offset| at + offset);
+        if quote > at {
+            f(&raw[at..quote], false);
+        }
+        if quote == bytes.len() {
+            return;
+        }
+        let mut end = quote + 1;
+        loop {
+            match memchr::memchr2(b'"', b'\\', &bytes[end.min(bytes.len())..]) {
+                None => {
+                    end = bytes.len();
+                    break;
+                }
+                Some(offset) if bytes[end + offset] == b'"' => {
+                    end += offset + 1;
+                    break;
+                }
+                Some(offset) => end += offset + 2,
+            }
+        }
+        let end = end.min(bytes.len());
+        f(&raw[quote..end], true);
+        at = end;
+    }
+}
+
+/// JSON without white space outside strings; all else stays to the letter.
+pub fn minify(raw: &str) -> Cow<'_, str> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let mut any = false;
+    runs(raw, |run, string| any |= !string && run.bytes().any(is_space));
+    if !any {
+        return Cow::Borrowed(raw);
+    }
+    let mut out = String::with_capacity(raw.len());
+    runs(raw, |run, string| {
+        if string {
+            out.push_str(run);
+        } else {
+            out.extend(run.chars().filter(|c| !matches!(c, ' ' | '\t' | '\n' | '\r')));
+        }
+    });
+    Cow::Owned(out)
+}
+
+/// Whether arrays and objects nest deeper than `max`.
+pub fn depth_exceeds(text: &str, max: usize) -> bool {
+    // Few brackets cannot nest deep: most messages are done here.
+    if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).take(max + 1).count() <= max {
+        return false;
+    }
+    let (mut depth, mut deepest) = (0usize, 0usize);
+    runs(text, |run, string| {
+        if !string {
+            for byte in run.bytes() {
+                match byte {
+                    b'[' | b'{' => {
+                        depth += 1;
+                        deepest = deepest.max(depth);
+                    }
+                    b']' | b'}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
+        }
+    });
+    deepest > max
+}
+
+/// Whether a string in this JSON has an escape of one half of a surrogate pair without the other.
+pub fn has_lone_surrogate(raw: &str) -> bool {
+    if memchr::memmem::find(raw.as_bytes(), b"\\u").is_none() {
+        return false;
+    }
+    let mut found = false;
+    runs(raw, |run, string| {
+        if string && !found && run.contains("\\u") {
+            found = serde_json::from_str::<String>(run).is_err();
+        }
+    });
+    found
+}
+
+/// A number as JavaScript prints it (`50`, not `50.0`); `None` if JSON has no word for it.
+pub fn format_f64(value: f64) -> Option<String> {
+    if !value.is_finite() {
+        return None;
+    }
+    if value == value.trunc() && value.abs() < 1e21 {
+        // Negative zero prints as 0.
+        return Some(format!("{:.0}", value + 0.0));
+    }
+    let text = serde_json::Number::from_f64(value)?.to_string();
+    // Rust writes 1e21 and 1e-7, JavaScript 1e+21 and 1e-7.
+    Some(match text.find('e') {
+        Some(at) if !text[at + 1..].starts_with('-') && !text[at + 1..].starts_with('+') => {
+            format!("{}e+{}", &text[..at], &text[at + 1..])
+        }
+        _ => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_order_and_the_last_value() {
+        let members = Members::parse(r#"{"a":1,"b":{"x":[2]},"a":3,"\u0063":"d"}"#).unwrap();
+        let pairs: Vec<(&str, &str)> = members.0.iter().map(|(key, value)| (key.as_ref(), *value)).collect();
+        assert_eq!(pairs, [("a", "3"), ("b", r#"{"x":[2]}"#), ("c", "\"d\"")]);
+        assert!(Members::parse("[]").is_err());
+        let many: String = (0..200).map(|n| format!("\"k{}\":{n},", n % 150)).collect();
+        let many = format!("{{{}}}", many.trim_end_matches(','));
+        let members = Members::parse(&many).unwrap();
+        assert_eq!((members.0.len(), members.get("k0"), members.get("k149")), (150, Some("150"), Some("149")));
+    }
+
+    #[test]
+    fn white_space_goes_and_strings_stay() {
+        assert_eq!(minify("{ \"a b\" : [ 1 ,\n\"\\\" x\" ] }"), "{\"a b\":[1,\"\\\" x\"]}");
+        assert!(matches!(minify("{\"a b\":1}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn depth_counts_outside_strings() {
+        let deep = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        assert!(!depth_exceeds(&deep(128), 128) && depth_exceeds(&deep(129), 128));
+        assert!(!depth_exceeds(&format!("\"{}\"", "[".repeat(500)), 128));
+        assert!(!depth_exceeds(&"[],".repeat(500), 128));
+    }
+
+    #[test]
+    fn lone_surrogates_are_found() {
+        assert!(has_lone_surrogate(r#"{"a":"\ud800"}"#) && has_lone_surrogate(r#"{"\udc00x":1}"#));
+        assert!(!has_lone_surrogate(r#"{"a":"\ud83c\udf89 \u00e9 \\ud800"}"#) && !has_lone_surrogate("{}"));
+    }
+
+    #[test]
+    fn strings_round_trip() {
+        let text = "a\"\\\n\r\t\u{8}\u{c}\u{1}\u{1f}★🎉\u{2028}";
+        let mut out = String::new();
+        write_string(&mut out, text);
+        assert_eq!(out, serde_json::to_string(text).unwrap());
+        assert_eq!(unescape(&out).unwrap(), text);
+    }
+
+    #[test]
+    fn numbers_print_as_in_javascript() {
+        let cases =
+            [(50.0, "50"), (0.5, "0.5"), (-0.0, "0"), (1e20, "100000000000000000000"), (1e21, "1e+21"), (1e-7, "1e-7")];
+        for (value, text) in cases {
+            assert_eq!(format_f64(value).as_deref(), Some(text));
+        }
+        assert_eq!((format_f64(f64::NAN), format_f64(f64::INFINITY)), (None, None));
+    }
+}
