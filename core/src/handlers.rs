@@ -1,5 +1,6 @@
 //! Handlers as Rust functions.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::engine::{Asked, Call, Context, Handler, InputRequest};
 use crate::protocol::ErrorObject;
@@ -199,14 +201,19 @@ where
     }
 }
 
-/// A client's answers to several questions.
+/// A client's answers to several questions: for each key the client's result object.
 #[derive(Clone, Debug)]
-pub struct Answers(serde_json::Map<String, serde_json::Value>);
+pub struct Answers(HashMap<String, Box<RawValue>>);
 
 impl Answers {
-    /// The answer under `key`.
-    pub fn get(&self, key: &str) -> &serde_json::Value {
-        self.0.get(key).unwrap_or(&serde_json::Value::Null)
+    /// The answer under `key`, as any type that takes it; `Box<RawValue>` takes it to the letter.
+    ///
+    /// # Errors
+    /// A tool error: nothing was asked under `key`, or the answer has another shape.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, HandlerError> {
+        let raw = self.0.get(key).ok_or_else(|| HandlerError::Tool(format!("nothing was asked as '{key}'")))?;
+        serde_json::from_str(raw.get())
+            .map_err(|error| HandlerError::Tool(format!("the client's answer to '{key}' has another shape: {error}")))
     }
 }
 
@@ -219,39 +226,39 @@ impl Context {
     pub async fn ask_all(&self, requests: &[InputRequest]) -> Result<Answers, HandlerError> {
         match self.ask(requests).await {
             Asked::Answered(json) => {
-                Ok(Answers(serde_json::from_str(&json).map_err(|error| HandlerError::Tool(error.to_string()))?))
+                serde_json::from_str(&json).map(Answers).map_err(|error| HandlerError::Tool(error.to_string()))
             }
             Asked::Suspended => Err(HandlerError::Suspended),
             Asked::Failed(error) => Err(HandlerError::Tool(error.message)),
         }
     }
 
-    async fn ask_one(&self, request: InputRequest) -> Result<serde_json::Value, HandlerError> {
+    async fn ask_one<T: DeserializeOwned>(&self, request: InputRequest) -> Result<T, HandlerError> {
         let key = request.key.clone();
-        Ok(self.ask_all(&[request]).await?.get(&key).clone())
+        self.ask_all(&[request]).await?.get(&key)
     }
 
-    /// Asks the user for input; `params` are those of `elicitation/create`. The answer is the client's result object.
+    /// Asks the user for input; `params` are those of `elicitation/create`, the answer is an `ElicitResult`.
     ///
     /// # Errors
     /// As for [`Context::ask_all`].
-    pub async fn elicit(&self, key: &str, params: impl Serialize) -> Result<serde_json::Value, HandlerError> {
+    pub async fn elicit<T: DeserializeOwned>(&self, key: &str, params: impl Serialize) -> Result<T, HandlerError> {
         self.ask_one(InputRequest::elicit(key, text(&params)?)).await
     }
 
-    /// Asks the client's model; `params` are those of `sampling/createMessage`.
+    /// Asks the client's model; `params` are those of `sampling/createMessage`, the answer a `CreateMessageResult`.
     ///
     /// # Errors
     /// As for [`Context::ask_all`].
-    pub async fn sample(&self, key: &str, params: impl Serialize) -> Result<serde_json::Value, HandlerError> {
+    pub async fn sample<T: DeserializeOwned>(&self, key: &str, params: impl Serialize) -> Result<T, HandlerError> {
         self.ask_one(InputRequest::sample(key, text(&params)?)).await
     }
 
-    /// Asks for the client's root directories.
+    /// Asks for the client's root directories; the answer is a `ListRootsResult`.
     ///
     /// # Errors
     /// As for [`Context::ask_all`].
-    pub async fn list_roots(&self, key: &str) -> Result<serde_json::Value, HandlerError> {
+    pub async fn list_roots<T: DeserializeOwned>(&self, key: &str) -> Result<T, HandlerError> {
         self.ask_one(InputRequest::list_roots(key)).await
     }
 }

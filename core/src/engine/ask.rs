@@ -248,7 +248,7 @@ impl Engine {
                     )));
                 }
                 answers.retain(|(known, _)| *known != key);
-                answers.push((key.into_owned(), raw.to_owned()));
+                answers.push((key.into_owned(), json::minify(raw).into_owned()));
             }
         }
         Ok(answers)

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::{Engine, Session};
 
+/// How often a wait looks whether the server is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Whether, and how, the server is being told to stop.
 #[derive(Default)]
 pub(super) struct Stopping {
@@ -57,14 +60,21 @@ impl Engine {
     }
 
     /// Ends one client's business: its subscriptions get their result at once, its calls may finish within `grace`,
-    /// what is left is cancelled. What was answered is in the outbox when this returns.
+    /// what is left is cancelled. A server that is told to stop meanwhile waits no longer. What was answered is in the
+    /// outbox when this returns.
     pub fn drain(&self, session: &Arc<Session>, grace: Duration) {
         session.complete_subscriptions();
         let end = Instant::now() + grace;
+        let stopping = self.is_stopping();
         self.stopping.waiters.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.stopping.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while !session.calls().is_empty() && !session.channel.outbox().is_closed() {
             let Some(left) = end.checked_duration_since(Instant::now()) else { break };
+            if self.is_stopping() != stopping {
+                break;
+            }
+            // A stop from a signal handler cannot notify, so it is looked for.
+            let left = if stopping { left } else { left.min(LOOK) };
             guard = self.stopping.changed.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(guard);
