@@ -136,6 +136,11 @@ export class Context {
     this.#dispatcher.native.log(this.key, level, stringify(data), logger)
   }
 
+  /** Whether the client says that it can answer such a question. */
+  canAsk(method: "elicitation/create" | "sampling/createMessage" | "roots/list"): boolean {
+    return this.#dispatcher.native.canAsk(this.key, method)
+  }
+
   /**
    * Asks the client several things at once; the answers come under the same keys.
    *

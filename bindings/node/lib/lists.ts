@@ -127,6 +127,11 @@ abstract class Entries {
     check(this.dispatcher.native.disable(this.#list, name))
   }
 
+  /** Whether an entry of that name, or URI, is there, enabled or not. */
+  has(name: string): boolean {
+    return this.dispatcher.native.has(this.#list, name)
+  }
+
   /** All names, or URIs, in order, enabled or not. */
   names(): string[] {
     return this.dispatcher.native.keys(this.#list)

@@ -24,6 +24,7 @@ export interface NativeServer {
   remove(list: List, key: string): Fault | null
   enable(list: List, key: string): Fault | null
   disable(list: List, key: string): Fault | null
+  has(list: List, key: string): boolean
   keys(list: List): string[]
   listChanged(list: List): void
   updated(uri: string): void
@@ -50,6 +51,7 @@ export interface NativeServer {
   info(key: number): CallInfo | null
   progress(key: number, progress: number, total?: number, message?: string): void
   log(key: number, level: string, data: string, logger?: string): string | null
+  canAsk(key: number, method: string): boolean
   ask(key: number, token: number, questions: string[]): void
 }
 

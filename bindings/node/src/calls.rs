@@ -221,6 +221,12 @@ impl NativeServer {
         self.context(key)?.log(level, logger.as_deref(), &data).err().map(|error| error.message)
     }
 
+    /// Whether the client says that it can answer a request of `method`.
+    #[napi]
+    pub fn can_ask(&self, key: i64, method: String) -> bool {
+        self.context(key).is_some_and(|context| context.can_ask(&method))
+    }
+
     /// Asks the client: `questions` are key, method and params (JSON text) in turn. An event tells under `token` what
     /// became of them.
     #[napi]

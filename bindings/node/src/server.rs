@@ -168,6 +168,18 @@ impl NativeServer {
         })
     }
 
+    /// Whether an entry of that name is there.
+    #[napi]
+    pub fn has(&self, list: List, key: String) -> bool {
+        let server = &self.engine.server;
+        match list {
+            List::Tools => server.tools().contains(&key),
+            List::Prompts => server.prompts().contains(&key),
+            List::Resources => server.resources().contains(&key),
+            List::Templates => server.templates().contains(&key),
+        }
+    }
+
     /// All names, or URIs, in order.
     #[napi]
     pub fn keys(&self, list: List) -> Vec<String> {
