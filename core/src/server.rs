@@ -79,7 +79,11 @@ impl Server {
 
     /// Lets `hook` decide on listen requests: completing the call accepts, failing it refuses with that error.
     pub fn on_listen(&self, hook: Option<Arc<dyn Handler>>) {
-        self.engine.hooks.write().unwrap_or_else(PoisonError::into_inner).listen = hook;
+        let mut hooks = self.engine.hooks.write().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut hooks.listen, hook);
+        drop(hooks);
+        // A host's object, whose end may call in here.
+        drop(old);
     }
 
     /// Calls `watch` with `(uri, true)` when the first subscriber of a URI comes, and with `(uri, false)` when the last

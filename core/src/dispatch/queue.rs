@@ -24,9 +24,8 @@ pub enum Event {
     Dropped(HandlerId),
 }
 
-#[derive(Default)]
-struct State {
-    events: VecDeque<Event>,
+struct State<E> {
+    events: VecDeque<E>,
     /// The host was woken and has not found the queue empty since.
     armed: bool,
     closed: bool,
@@ -34,30 +33,31 @@ struct State {
 }
 
 /// A queue that a host drains on its own thread or loop. Any thread may use it.
-pub struct Queue {
-    state: Mutex<State>,
+pub struct Queue<E = Event> {
+    state: Mutex<State<E>>,
     ready: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-impl std::fmt::Debug for Queue {
+impl<E> std::fmt::Debug for Queue<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Queue").finish_non_exhaustive()
     }
 }
 
-impl Queue {
+impl<E> Queue<E> {
     /// An empty queue. `wake` runs once whenever it turns from idle to busy; it must return soon and not block.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<Queue> {
-        Arc::new(Queue { state: Mutex::default(), ready: Condvar::new(), wake: Box::new(wake) })
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<Queue<E>> {
+        let state = State { events: VecDeque::new(), armed: false, closed: false, waiting: 0 };
+        Arc::new(Queue { state: Mutex::new(state), ready: Condvar::new(), wake: Box::new(wake) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds an event. After [`Queue::close`] it is dropped, which answers a call with an error.
-    pub fn push(&self, event: Event) {
+    pub fn push(&self, event: E) {
         let mut state = self.lock();
         if state.closed {
             drop(state);
@@ -77,7 +77,7 @@ impl Queue {
     }
 
     /// Takes at most `max` events without waiting. An empty answer re-arms the wake; after a full one call again.
-    pub fn drain(&self, max: usize) -> Vec<Event> {
+    pub fn drain(&self, max: usize) -> Vec<E> {
         let mut state = self.lock();
         let count = state.events.len().min(max);
         if count == state.events.len() {
@@ -87,7 +87,7 @@ impl Queue {
     }
 
     /// Takes one event if there is one.
-    pub fn try_take(&self) -> Option<Event> {
+    pub fn try_take(&self) -> Option<E> {
         let mut state = self.lock();
         let event = state.events.pop_front();
         if state.events.is_empty() {
@@ -98,7 +98,7 @@ impl Queue {
 
     /// Takes one event, waiting for it at most `timeout` (`None`: for ever). `None`: nothing came, or the queue is
     /// closed.
-    pub fn take(&self, timeout: Option<Duration>) -> Option<Event> {
+    pub fn take(&self, timeout: Option<Duration>) -> Option<E> {
         let end = timeout.map(|timeout| Instant::now() + timeout);
         let mut state = self.lock();
         loop {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn close_releases_those_who_wait() {
-        let queue = Queue::new(|| {});
+        let queue: Arc<Queue> = Queue::new(|| {});
         let waiting = Arc::clone(&queue);
         let thread = std::thread::spawn(move || waiting.take(None).is_none());
         queue.close();

@@ -91,6 +91,8 @@ pub(crate) struct CallInner {
     hooks: Mutex<CancelHooks>,
     hooks_done: std::sync::Condvar,
     pub(super) changed: Notify,
+    /// No handler has begun with it; see [`Context::set_waiting`].
+    pub waiting: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -139,6 +141,7 @@ impl CallInner {
             hooks: Mutex::default(),
             hooks_done: std::sync::Condvar::new(),
             changed: Notify::new(),
+            waiting: AtomicBool::new(false),
         })
     }
 
@@ -511,6 +514,11 @@ impl Context {
             Some(out)
         });
         Ok(())
+    }
+
+    /// Says whether the call waits in a host's queue, so that a timeout can name the culprit.
+    pub fn set_waiting(&self, waiting: bool) {
+        self.inner.waiting.store(waiting, Ordering::Relaxed);
     }
 
     /// Tells two calls apart, for hosts that keep a table of them; unique while the call lives.

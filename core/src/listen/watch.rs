@@ -21,7 +21,11 @@ pub(super) struct Watchers {
 
 impl Watchers {
     pub fn set(&self, callback: Option<WatchFn>) {
-        *self.callback.lock().unwrap_or_else(PoisonError::into_inner) = callback;
+        let mut slot = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *slot, callback);
+        drop(slot);
+        // A host's object, whose end may call in here.
+        drop(old);
     }
 
     /// Notes an event; call it under the lock that orders events, and [`Watchers::deliver`] after.

@@ -83,6 +83,8 @@ impl<E: Entry> Collection<E> {
 
     /// Adds an entry at the end.
     pub fn add(&self, entry: E) -> Result<(), RegistryError> {
+        let entry = Arc::new(entry);
+        // Borrowed, so that a refused entry is dropped after the lock is gone.
         self.edit(|inner| {
             let key: Arc<str> = entry.key().into();
             if inner.by_key.contains_key(&key) {
@@ -91,17 +93,19 @@ impl<E: Entry> Collection<E> {
             let seq = inner.next;
             inner.next += 1;
             inner.by_key.insert(key, seq);
-            inner.slots.insert(seq, Slot { entry: Arc::new(entry), enabled: true });
+            inner.slots.insert(seq, Slot { entry: Arc::clone(&entry), enabled: true });
             Ok(true)
         })
     }
 
     /// Puts an entry in the place of the one with the same key.
     pub fn replace(&self, entry: E) -> Result<(), RegistryError> {
+        let mut entry = Arc::new(entry);
+        // Swapped, so that the old entry is dropped after the lock is gone.
         self.edit(|inner| {
             let slot = inner.by_key.get(entry.key()).and_then(|seq| inner.slots.get_mut(seq));
             let slot = slot.ok_or_else(|| Self::not_found(entry.key()))?;
-            slot.entry = Arc::new(entry);
+            std::mem::swap(&mut slot.entry, &mut entry);
             Ok(true)
         })
     }

@@ -17,6 +17,7 @@ use super::framer::{Framer, Line};
 pub struct LineSession {
     session: Arc<Session>,
     framer: Mutex<Framer>,
+    output: Arc<Delivery>,
 }
 
 impl std::fmt::Debug for LineSession {
@@ -27,25 +28,29 @@ impl std::fmt::Debug for LineSession {
 
 type Output = Box<dyn Fn(&str) + Send + Sync>;
 
+/// The way out; locked while messages are handed over, which keeps their order.
+type Delivery = Mutex<Output>;
+
 impl LineSession {
     pub(crate) fn new(engine: &Arc<Engine>, output: Output) -> std::io::Result<LineSession> {
         let handle = engine.runtime()?.handle().clone();
-        let output = Arc::new(output);
+        let output: Arc<Delivery> = Arc::new(Mutex::new(output));
+        let sink = Arc::clone(&output);
         let slot: Arc<OnceLock<Weak<Outbox>>> = Arc::default();
         let place = Arc::clone(&slot);
         let outbox = Outbox::new(engine.options.max_output_bytes, move || {
-            let (place, output) = (Arc::clone(&place), Arc::clone(&output));
+            let (place, sink) = (Arc::clone(&place), Arc::clone(&sink));
             // Only one at a time: the next wake comes after this one found the outbox empty.
             handle.spawn_blocking(move || {
                 if let Some(outbox) = place.get().and_then(Weak::upgrade) {
-                    drain(&outbox, output.as_ref());
+                    drain(&outbox, &sink);
                 }
             });
         });
         let _ = slot.set(Arc::downgrade(&outbox));
         let session = Session::new(engine, Transport::Stdio, outbox);
         let framer = Mutex::new(Framer::new(engine.options.max_message_bytes));
-        Ok(LineSession { session, framer })
+        Ok(LineSession { session, framer, output })
     }
 
     /// Takes bytes of the client, cut anywhere.
@@ -54,12 +59,14 @@ impl LineSession {
         framer.feed(bytes, |line| take(&self.session, line));
     }
 
-    /// The client has sent all it will: ends subscriptions with their result, and gives calls the grace.
+    /// The client has sent all it will: ends subscriptions with their result, and gives calls the grace. When this
+    /// returns, all that was answered has been output. Not to be called by the output callback.
     pub fn finish(&self) {
         let mut framer = self.framer.lock().unwrap_or_else(PoisonError::into_inner);
         framer.finish(|line| take(&self.session, line));
         drop(framer);
         self.session.engine.drain(&self.session, self.session.engine.options.shutdown_grace);
+        drain(self.session.channel.outbox(), &self.output);
     }
 }
 
@@ -69,7 +76,8 @@ impl Drop for LineSession {
     }
 }
 
-fn drain(outbox: &Outbox, output: &(dyn Fn(&str) + Send + Sync)) {
+fn drain(outbox: &Outbox, output: &Delivery) {
+    let output = output.lock().unwrap_or_else(PoisonError::into_inner);
     while outbox.take(1 << 16, |mut item| {
         item.text.push('\n');
         crate::guard::catch("an output callback", || output(&item.text));

@@ -289,8 +289,11 @@ fn watch_over(call: &Arc<CallInner>, timeout: std::time::Duration) {
     runtime.handle().spawn(async move {
         tokio::time::sleep(timeout).await;
         if let Some(call) = call.upgrade().filter(|call| call.is_open()) {
-            log::error!("the handler of '{}' gave no answer in time", call.name);
-            call.finish(Answer::ToolError(format!("'{}' gave no answer within {} ms", call.name, timeout.as_millis())));
+            let waiting = call.waiting.load(std::sync::atomic::Ordering::Relaxed);
+            let why = if waiting { ": it still waits in a queue that the host does not drain" } else { "" };
+            let text = format!("'{}' gave no answer within {} ms{why}", call.name, timeout.as_millis());
+            log::error!("{text}");
+            call.finish(Answer::ToolError(text));
         }
     });
 }
