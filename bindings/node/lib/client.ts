@@ -139,13 +139,15 @@ export class Client implements Port {
 
   /** Opens a listen request (modern clients); changes come to `onNotification`. */
   async listen(filter: ListenFilter): Promise<Listening> {
-    const id = this.#lastId + 1
-    const acknowledged = new Promise<ListenFilter>((resolve) => this.#acknowledged.set(id, resolve))
-    const ended = this.#ask("subscriptions/listen", { notifications: filter }, Number.POSITIVE_INFINITY).then(() => {})
-    await Promise.race([acknowledged, ended])
-    ended.catch(() => {})
+    const method = "subscriptions/listen"
+    const [id, answer] = this.#send(method, { notifications: filter })
+    const ended = answer.then(() => {})
+    const acknowledged = new Promise<ListenFilter>((resolve, reject) => {
+      this.#acknowledged.set(id, resolve)
+      ended.catch(reject)
+    })
     return {
-      filter: await acknowledged,
+      filter: await this.#inTime(method, acknowledged),
       ended,
       close: () => {
         this.#pending.delete(id)
@@ -162,20 +164,27 @@ export class Client implements Port {
     this.#pending.clear()
   }
 
-  #ask(method: string, params: Record<string, unknown>, timeout = this.#options.timeoutMs ?? 10_000): Promise<any> {
+  #send(method: string, params: Record<string, unknown>): [number, Promise<any>] {
     this.#lastId += 1
     const id = this.#lastId
-    const { promise, resolve, reject } = withResolvers<any>()
-    this.#pending.set(id, { resolve, reject })
+    const answer = new Promise<any>((resolve, reject) => this.#pending.set(id, { resolve, reject }))
     if (this.#meta) params = { ...params, _meta: { ...this.#meta, ...(params._meta as object | undefined) } }
     this.#native.send(stringify({ jsonrpc: "2.0", id, method, params }))
-    if (timeout === Number.POSITIVE_INFINITY) return promise
-    // Keeps the process alive, too, which a pending promise alone does not.
-    const timer = setTimeout(() => reject(new Error(`${method} was not answered within ${timeout} ms`)), timeout)
-    return promise.finally(() => {
-      clearTimeout(timer)
-      this.#pending.delete(id)
+    return [id, answer]
+  }
+
+  /** The timer keeps the process alive, too, which a pending promise alone does not. */
+  #inTime<T>(method: string, promise: Promise<T>): Promise<T> {
+    const ms = this.#options.timeoutMs ?? 10_000
+    let timer: NodeJS.Timeout
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${method} was not answered within ${ms} ms`)), ms)
     })
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  }
+
+  #ask(method: string, params: Record<string, unknown>): Promise<any> {
+    return this.#inTime(method, this.#send(method, params)[1])
   }
 
   async #reply(method: string, params: any): Promise<unknown> {
@@ -212,6 +221,7 @@ export class Client implements Port {
 
   #settle({ id, result, error }: any): void {
     const pending = this.#pending.get(id)
+    this.#pending.delete(id)
     if (error) pending?.reject(new McpError(error.code, error.message, error.data))
     else pending?.resolve(result)
   }
@@ -224,13 +234,4 @@ export class Client implements Port {
     }
     this.#options.onNotification?.(method, params)
   }
-}
-
-// Promise.withResolvers comes with Node 22.
-function withResolvers<T>() {
-  let settle!: Pending
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject }
-  })
-  return { promise, ...settle }
 }
