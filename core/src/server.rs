@@ -152,11 +152,16 @@ impl Server {
         self.engine.is_stopping()
     }
 
+    /// Tells every transport to stop, and cancels what runs at once: for a host that will not wait.
+    pub fn abandon(&self) {
+        self.stop();
+        self.engine.abandon();
+    }
+
     /// Lets go of all handlers and cancels what runs. The server serves nothing more. A host whose handlers hold the
     /// server calls this to break the circle.
     pub fn dispose(&self) {
-        self.stop();
-        self.engine.abandon();
+        self.abandon();
         self.on_listen(None);
         self.on_watch(None);
         self.engine.registry.tools.clear();

@@ -137,6 +137,11 @@ impl<E> Queue<E> {
         self.len() == 0
     }
 
+    /// Whether [`Queue::close`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Ends the queue: waiting threads return, what waits is dropped, what comes is dropped.
     pub fn close(&self) {
         let mut state = self.lock();

@@ -134,10 +134,12 @@ impl Outbox {
                     taken += item.text.len();
                     write(item);
                 }
-                Entry::Subscription(subscription) => subscription.take(|text| {
-                    taken += text.len();
-                    write(Item { text, kind: ItemKind::Notification });
-                }),
+                Entry::Subscription(subscription) => {
+                    for text in subscription.take() {
+                        taken += text.len();
+                        write(Item { text, kind: ItemKind::Notification });
+                    }
+                }
             }
         }
     }

@@ -123,24 +123,20 @@ impl Subscription {
         }
     }
 
-    /// The writer's turn: hands over a notification for all that changed since the last one.
-    pub fn take(&self, mut write: impl FnMut(String)) {
+    /// The writer's turn: a notification for all that changed since the last one.
+    ///
+    /// They are handed back rather than written here: a writer may block, and whoever marks needs the lock.
+    pub fn take(&self) -> Vec<String> {
         let mut state = self.lock();
         state.queued = false;
         if state.ended {
-            return;
+            return Vec::new();
         }
         let lists = std::mem::take(&mut state.dirty_lists);
         let uris = std::mem::take(&mut state.dirty_uris);
-        // Written under the lock, so that `end` means: nothing more.
-        for kind in ListKind::ALL {
-            if lists & kind.bit() != 0 {
-                write(self.list_changed(kind));
-            }
-        }
-        for uri in uris {
-            write(self.updated(&uri));
-        }
+        drop(state);
+        let lists = ListKind::ALL.into_iter().filter(|kind| lists & kind.bit() != 0);
+        lists.map(|kind| self.list_changed(kind)).chain(uris.iter().map(|uri| self.updated(uri))).collect()
     }
 
     fn list_changed(&self, kind: ListKind) -> String {
