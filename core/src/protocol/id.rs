@@ -21,11 +21,11 @@ impl Id {
     pub fn parse(raw: &str) -> Option<Id> {
         let first = *raw.as_bytes().first()?;
         if first == b'"' {
-            let key = match raw.contains('\\') {
+            let key = raw.contains('\\').then(|| match json::unescape(raw) {
+                Some(text) => format!("\"{text}").into(),
                 // An escape of a lone surrogate is no text; such an id is equal to the same token alone.
-                true => json::unescape(raw).map(|text| format!("\"{text}").into()),
-                false => None,
-            };
+                None => format!("\\{raw}").into(),
+            });
             return Some(Id { token: raw.into(), key });
         }
         if is_plain(raw) {
@@ -45,7 +45,8 @@ impl Id {
         &self.token
     }
 
-    /// A text that is equal for equal ids: a quote and the characters, or digits.
+    /// A text that is equal for equal ids: a quote and the characters, or digits. (A backslash and the token of what is
+    /// no text.)
     fn key(&self) -> &str {
         match &self.key {
             Some(key) => key,
@@ -54,18 +55,20 @@ impl Id {
     }
 }
 
-/// Digits without a leading zero, perhaps after a minus: already canonical.
+/// A power of ten beyond this stays a power: an exponent must not make us write out its zeros.
+const MAX_ZEROS: usize = 64;
+
+/// Digits without a leading zero, perhaps after a minus, and too few for a power of ten: already canonical.
 fn is_plain(raw: &str) -> bool {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     match digits.as_bytes() {
         [b'0'] => raw.len() == 1,
-        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        [b'1'..=b'9', rest @ ..] => rest.len() <= MAX_ZEROS && rest.iter().all(u8::is_ascii_digit),
         _ => false,
     }
 }
 
-/// The canonical form of a JSON number whose value is an integer. Large powers of ten stay a power: an exponent must
-/// not make us write out its zeros.
+/// The canonical form of a JSON number whose value is an integer: no fraction, no exponent if it is small.
 fn canonical(raw: &str) -> Option<String> {
     let (sign, rest) = match raw.strip_prefix('-') {
         Some(rest) => ("-", rest),
@@ -79,22 +82,20 @@ fn canonical(raw: &str) -> Option<String> {
     if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let digits: String = [whole, fraction].concat();
+    let digits = [whole, fraction].concat();
     let significant = digits.trim_start_matches('0');
     let stripped = significant.trim_end_matches('0');
     if stripped.is_empty() {
         return Some("0".to_owned());
     }
-    // What the last kept digit counts: ten to the power of this.
-    let zeros = i64::try_from(significant.len() - stripped.len()).ok()?;
-    let power = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+    // What the last kept digit counts: ten to the power of this. (An exponent of over 38 digits is refused.)
+    let zeros = i128::try_from(significant.len() - stripped.len()).ok()?;
+    let places = i128::try_from(fraction.len()).ok()?;
+    let power = exponent.parse::<i128>().ok()?.checked_sub(places)?.checked_add(zeros)?;
     match usize::try_from(power) {
-        Err(_) => None,
-        Ok(power) if power <= 64 => Some(format!("{sign}{stripped}{}", "0".repeat(power))),
-        Ok(power) if i64::try_from(digits.len()).is_ok_and(|length| length > 64) && exponent == "0" => {
-            Some(format!("{sign}{stripped}{}", "0".repeat(power)))
-        }
-        Ok(power) => Some(format!("{sign}{stripped}e{power}")),
+        _ if power < 0 => None,
+        Ok(power) if power <= MAX_ZEROS => Some(format!("{sign}{stripped}{}", "0".repeat(power))),
+        _ => Some(format!("{sign}{stripped}e{power}")),
     }
 }
 
@@ -150,12 +151,21 @@ mod tests {
         assert!(!same("\"\\ud800\"", "\"a\"") && same("\"\\ud800\"", "\"\\ud800\""));
         assert!(!same("1e70", "1e71") && same("1e70", "10e69"));
         let zeros = format!("1{}", "0".repeat(70));
-        assert!(same(&zeros, &format!("{zeros}.0")));
+        assert!(same(&zeros, &format!("{zeros}.0")) && same(&zeros, "1e70") && !same(&zeros, "1e71"));
+        let zeros = format!("-12{}", "0".repeat(64));
+        assert!(same(&zeros, "-12e64") && same(&zeros, "-1.2E65") && same(&format!("{zeros}0"), "-12e65"));
+        assert!(same("1e99999999999999999999", "10e99999999999999999998"));
+    }
+
+    #[test]
+    fn an_escaped_surrogate_is_not_the_text_of_its_escape() {
+        assert!(!same(r#""\\ud800""#, r#""\ud800""#) && !same(r#""\ud800""#, r#""\uD800""#));
+        assert!(!same(r#""\\\"\\ud800\"""#, r#""\ud800""#));
     }
 
     #[test]
     fn what_is_no_integer_is_no_id() {
-        for token in ["null", "1.5", "true", "{}", "[]", "1e-1", "0.1", "1e99999999999999999999"] {
+        for token in ["null", "1.5", "true", "{}", "[]", "1e-1", "0.1", "1e-99999999999999999999", "12.5e0"] {
             assert!(Id::parse(token).is_none(), "{token}");
         }
         assert!(Id::parse("1e999999999").is_some());

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::json::{self, Kind};
+use super::json::{self, Kind, Members};
 use super::{Id, code};
 
 /// A JSON-RPC message, its parts as they came.
@@ -52,6 +52,21 @@ struct Envelope<'a> {
     error: Option<&'a str>,
 }
 
+impl<'a> Envelope<'a> {
+    fn set(&mut self, key: &str, value: &'a str) {
+        let slot = match key {
+            "jsonrpc" => &mut self.jsonrpc,
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            _ => return,
+        };
+        *slot = Some(value);
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
@@ -64,25 +79,52 @@ impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut envelope = Envelope::default();
-                // Raw keys, so that one that is no Unicode text does not spoil the rest.
-                while let Some(key) = map.next_key::<&'de RawValue>()? {
-                    let value = map.next_value::<&'de RawValue>()?.get();
-                    let slot = match json::unescape(key.get()).as_deref() {
-                        Some("jsonrpc") => &mut envelope.jsonrpc,
-                        Some("id") => &mut envelope.id,
-                        Some("method") => &mut envelope.method,
-                        Some("params") => &mut envelope.params,
-                        Some("result") => &mut envelope.result,
-                        Some("error") => &mut envelope.error,
-                        _ => continue,
-                    };
-                    *slot = Some(value);
+                while let Some(Key(key)) = map.next_key()? {
+                    envelope.set(&key, map.next_value::<&'de RawValue>()?.get());
                 }
                 Ok(envelope)
             }
         }
         deserializer.deserialize_map(Collect)
     }
+}
+
+/// A key, borrowed where it has no escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The envelope of a JSON object.
+fn envelope(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        // A key that is no Unicode text (a lone surrogate) does not spoil the rest; nor is it one of ours.
+        let members = Members::parse(text).map_err(|_| error)?;
+        let mut envelope = Envelope::default();
+        for (key, value) in members.0 {
+            envelope.set(&key, value);
+        }
+        Ok(envelope)
+    })
 }
 
 /// Parses one message, nested at most `max_depth` deep.
@@ -110,8 +152,7 @@ pub(crate) fn parse(line: &[u8], max_depth: usize) -> Result<Message<'_>, Fault>
             return Err(fault(code::INVALID_REQUEST, "a message must be a JSON object", None));
         }
     }
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(not_json)?;
-    classify(&envelope)
+    classify(&envelope(text).map_err(not_json)?)
 }
 
 fn classify<'a>(envelope: &Envelope<'a>) -> Result<Message<'a>, Fault> {
@@ -122,9 +163,11 @@ fn classify<'a>(envelope: &Envelope<'a>) -> Result<Message<'a>, Fault> {
         if envelope.id.is_some() && id.is_none() && !null_id {
             return invalid("id must be a string or an integer");
         }
-        let result = match (envelope.error, envelope.result) {
-            (Some(error), _) => Err(error),
-            (None, result) => Ok(result.unwrap_or("null")),
+        let result = match (envelope.result, envelope.error) {
+            // Peers of JSON-RPC 1.0 habits send both, one of them null.
+            (Some(result), None | Some("null")) => Ok(result),
+            (_, Some(error)) => Err(error),
+            (None, None) => Ok("null"),
         };
         return Ok(Message::Response { id, result });
     }
@@ -196,11 +239,25 @@ mod tests {
     }
 
     #[test]
+    fn keys_may_have_escapes_and_lone_surrogates() {
+        for extra in ["", ",\"\\ud800\":[1]", ",\"\\ud83c\\udf89\":1"] {
+            let text = format!("{{\"\\u0069d\":7,\"jsonrpc\":\"2.0\",\"method\":\"a\\/b\"{extra}}}");
+            let Ok(Message::Request { id, method, .. }) = parse(text.as_bytes(), 128) else { panic!("{text}") };
+            assert_eq!((id.token(), method.as_ref()), ("7", "a/b"));
+        }
+        assert_eq!(refused("{\"\\ud800\":[1,]}"), (code::PARSE, None));
+    }
+
+    #[test]
     fn responses_and_batches() {
         let text = br#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#;
         assert!(matches!(parse(text, 128), Ok(Message::Response { result: Ok("{\"a\":1}"), .. })));
         let text = br#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#;
         assert!(matches!(parse(text, 128), Ok(Message::Response { id: None, result: Err(_) })));
+        let text = br#"{"id":1,"result":{},"error":null}"#;
+        assert!(matches!(parse(text, 128), Ok(Message::Response { result: Ok("{}"), .. })));
+        let text = br#"{"id":1,"result":null,"error":{"code":1}}"#;
+        assert!(matches!(parse(text, 128), Ok(Message::Response { result: Err("{\"code\":1}"), .. })));
         let Ok(Message::Batch(members)) = parse(b"[{\"a\":1}, 2]", 128) else { panic!() };
         assert_eq!(members, ["{\"a\":1}", "2"]);
     }
