@@ -150,6 +150,17 @@ fn prepare(call: &Arc<CallInner>, requests: &[InputRequest]) -> Result<(), Asked
 
 fn ask_modern(call: &Arc<CallInner>, requests: &[InputRequest]) -> Asked {
     let answer = |key: &str| call.answers.iter().find(|(known, _)| known == key).map(|(_, raw)| raw.as_str());
+    for request in requests {
+        if let Some(raw) = answer(&request.key)
+            && let Err(wrong) = check_answer(&request.method, raw)
+        {
+            let mut key = String::new();
+            json::write_string(&mut key, &request.key);
+            let text = format!("params.inputResponses[{key}] is no answer to {}: {wrong}", request.method);
+            call.finish(Answer::Error(ErrorObject::invalid_params(text)));
+            return Asked::Suspended;
+        }
+    }
     let open: Vec<&InputRequest> = requests.iter().filter(|request| answer(&request.key).is_none()).collect();
     if open.is_empty() {
         return Asked::Answered(object(
@@ -177,6 +188,28 @@ fn ask_modern(call: &Arc<CallInner>, requests: &[InputRequest]) -> Asked {
     result.push('}');
     call.finish(Answer::InputRequired(result));
     Asked::Suspended
+}
+
+/// Whether a client's result has the shape that the method's result has, as far as handlers rely on it.
+fn check_answer(method: &str, raw: &str) -> Result<(), &'static str> {
+    let members = Members::parse(raw).map_err(|_| "it must be an object")?;
+    let is = |key: &str, kind: Kind| members.get(key).is_some_and(|raw| json::kind(raw) == kind);
+    match method {
+        "elicitation/create" => match members.get("action").and_then(json::unescape).as_deref() {
+            Some("accept" | "decline" | "cancel")
+                if members.get("content").is_none() || is("content", Kind::Object) =>
+            {
+                Ok(())
+            }
+            Some("accept" | "decline" | "cancel") => Err("content must be an object"),
+            _ => Err("action must be \"accept\", \"decline\" or \"cancel\""),
+        },
+        "sampling/createMessage" if !(is("content", Kind::Object) || is("content", Kind::Array)) => {
+            Err("content must be an object or an array")
+        }
+        "roots/list" if !is("roots", Kind::Array) => Err("roots must be an array"),
+        _ => Ok(()),
+    }
 }
 
 fn object<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> String {
@@ -304,7 +337,7 @@ fn as_known(features: &Features, params: &str) -> String {
 fn collect(round: &Mutex<Round>, index: usize, method: &str, result: Result<String, String>, context: &Context) {
     let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
     let asked = match result {
-        Ok(result) if json::kind(&result) == Kind::Object => {
+        Ok(result) if check_answer(method, &result).is_ok() => {
             round.answers[index] = Some(json::minify(&result).into_owned());
             round.left -= 1;
             if round.left > 0 {
@@ -314,7 +347,10 @@ fn collect(round: &Mutex<Round>, index: usize, method: &str, result: Result<Stri
             Asked::Answered(object(round.keys.iter().map(String::as_str).zip(answers)))
         }
         _ if context.is_cancelled() => Asked::Suspended,
-        Ok(_) => Asked::Failed(ErrorObject::internal(format!("the client answered {method} with no object"))),
+        Ok(result) => {
+            let wrong = check_answer(method, &result).err().unwrap_or_default();
+            Asked::Failed(ErrorObject::internal(format!("the client's answer to {method} is none: {wrong}")))
+        }
         Err(error) => {
             let message =
                 Members::parse(&error).ok().and_then(|members| members.get("message")).and_then(json::unescape);

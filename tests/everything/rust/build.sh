@@ -5,4 +5,6 @@ cd "$(dirname "$0")/../../.."
 profile=${1:-quick}
 cargo build --profile "$profile" -p everything
 mkdir -p build
-cp "target/$profile/everything" build/everything-rust
+# A copy in its place, also while the old one runs.
+cp "target/$profile/everything" build/everything-rust.new
+mv build/everything-rust.new build/everything-rust
