@@ -1,5 +1,6 @@
 /** What a server's author holds. */
 
+import { constants } from "node:os"
 import { Client, type ClientOptions } from "./client.js"
 import type { Context } from "./context.js"
 import { Dispatcher } from "./dispatcher.js"
@@ -213,17 +214,18 @@ export class Server {
   async #serve(signals: boolean): Promise<void> {
     const { native } = this.#dispatcher
     const ended = native.serveStdio()
-    const stop = () => {
-      forget()
+    let stopping = false
+    const stop = (signal: NodeJS.Signals) => {
+      // As the shell would say it, had the signal not been caught.
+      if (stopping) process.exit(128 + constants.signals[signal])
+      stopping = true
       native.stop()
     }
-    // Once forgotten, the next signal does what it does by default.
-    const forget = () => process.off("SIGINT", stop).off("SIGTERM", stop)
     if (signals) process.on("SIGINT", stop).on("SIGTERM", stop)
     try {
       await keep(this.#dispatcher, ended)
     } finally {
-      forget()
+      process.off("SIGINT", stop).off("SIGTERM", stop)
       collectRecords()
     }
   }

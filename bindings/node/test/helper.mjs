@@ -17,9 +17,10 @@ export function line(id, method, params = {}) {
   return `${JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: { ...META, ...params._meta } } })}\n`
 }
 
-/** Runs `code`, a module that finds everything of the package as globals. */
-export function start(code, { args = [], ...options } = {}) {
-  const script = `import * as tocsin from "${new URL("../index.mjs", import.meta.url)}"\nObject.assign(globalThis, tocsin)\n`
+/** Runs `code`, a module that finds everything of the package as globals, unless it is to be `bare`. */
+export function start(code, { args = [], bare = false, ...options } = {}) {
+  const index = new URL("../index.mjs", import.meta.url)
+  const script = bare ? "" : `import * as tocsin from "${index}"\nObject.assign(globalThis, tocsin);\n`
   const url = `data:text/javascript,${encodeURIComponent(script + code)}`
   return new Running(
     spawn(process.execPath, [...args, "--input-type=module", "-e", `await import("${url}")`], options),
@@ -40,17 +41,24 @@ class Running {
     createInterface({ input: child.stdout }).on("line", (text) => {
       this.stdout += `${text}\n`
       const message = JSON.parse(text)
-      this.#waiting.get(message.id)?.(message)
-      this.#waiting.get(message.method)?.(message)
+      this.#waiting.get(message.id)?.resolve(message)
+      this.#waiting.get(message.method)?.resolve(message)
     })
     this.exited = new Promise((resolve) => {
-      child.on("close", (code, signal) => resolve(signal ?? code))
+      child.on("close", (code, signal) => {
+        const error = new Error(`the server exited (${signal ?? code}): ${this.stderr}`)
+        for (const { reject } of this.#waiting.values()) reject(error)
+        resolve(signal ?? code)
+      })
     })
   }
 
   /** Waits for the message with that id or method. */
   message(key) {
-    return new Promise((resolve) => this.#waiting.set(key, resolve))
+    const message = new Promise((resolve, reject) => this.#waiting.set(key, { resolve, reject }))
+    // Not every test waits for every message.
+    message.catch(() => {})
+    return message
   }
 
   write(text) {
