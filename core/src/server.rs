@@ -72,6 +72,16 @@ impl Server {
         Changes { engine: Arc::clone(&self.engine) }
     }
 
+    /// Opens a batch without a guard, for hosts that cannot hold one; [`Server::release_changes`] ends it.
+    pub fn hold_changes(&self) {
+        self.engine.registry.feed.hold();
+    }
+
+    /// Ends a batch that [`Server::hold_changes`] opened; without one: no effect.
+    pub fn release_changes(&self) {
+        self.engine.registry.feed.release();
+    }
+
     /// Announces that a list changed in a way that the registry does not see.
     pub fn list_changed(&self, kind: ListKind) {
         self.engine.registry.feed.list_changed(kind);
