@@ -5,7 +5,7 @@ const MAX_NAME: usize = 128;
 
 /// Checks the name of a tool or prompt: what clients and model APIs accept (`server/tools`, "Tool Names").
 pub(super) fn check_name(kind: &str, name: &str) -> Result<(), String> {
-    if name.is_empty() || name.len() > MAX_NAME {
+    if name.is_empty() || name.chars().nth(MAX_NAME).is_some() {
         return Err(format!("the name of a {kind} must have 1 to {MAX_NAME} characters"));
     }
     match name.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
@@ -44,6 +44,8 @@ mod tests {
         for bad in ["", "a b", "ä", "a/b", &"x".repeat(129)] {
             assert!(check_name("tool", bad).is_err(), "{bad}");
         }
+        // 128 characters of two bytes: their kind is the trouble, not their number.
+        assert!(check_name("tool", &"ä".repeat(128)).unwrap_err().contains("only A-Z"));
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! URI templates (RFC 6570) read backwards: which resource a URI names, and with which variables.
 
+mod percent;
+
+use super::names;
+use percent::{decode, encoded_char};
+
 /// One part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    /// `{name}`: within one path segment. With a prefix (`/`, `.`, `#`) that comes before the value.
-    Segment {
-        prefix: &'static str,
+    /// `{name}`: at least one character of one path segment. Reserved, `{+name}`: of anything, slashes too.
+    Variable {
         name: String,
-    },
-    /// `{+name}` and `{#name}`: anything, slashes too.
-    Rest {
-        prefix: &'static str,
-        name: String,
+        reserved: bool,
     },
     /// `{?a,b}` and `{&a,b}`: query parameters, each of which may be missing, in any order.
     Query {
-        first: char,
+        first: u8,
         names: Vec<String>,
     },
 }
@@ -25,10 +25,16 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UriTemplate {
     text: String,
+    /// The literal it begins with, scheme included.
+    head: String,
+    /// What comes after it.
     parts: Vec<Part>,
 }
 
 const HELP: &str = "use {name}, {+name}, {/name}, {.name}, {#name}, {?a,b} or {&a,b}";
+
+/// Longer URIs match no template: time and memory go with the product of both lengths.
+const MAX_URI: usize = 64 << 10;
 
 impl UriTemplate {
     /// Parses a template; the reason says what would be right.
@@ -39,21 +45,25 @@ impl UriTemplate {
             if rest.as_bytes()[open] == b'}' {
                 return Err(format!("its template has a '}}' without '{{'; {HELP}"));
             }
-            if open > 0 {
-                parts.push(Part::Literal(rest[..open].to_owned()));
-            }
             let close = rest.find('}').ok_or_else(|| format!("its template has a '{{' without '}}'; {HELP}"))?;
-            parts.push(expression(&rest[open + 1..close])?);
+            push(&mut parts, Part::Literal(rest[..open].to_owned()));
+            expression(&mut parts, &rest[open + 1..close])?;
             rest = &rest[close + 1..];
         }
-        if !rest.is_empty() {
-            parts.push(Part::Literal(rest.to_owned()));
-        }
-        let template = UriTemplate { text: text.to_owned(), parts };
-        match template.parts.first() {
-            Some(Part::Literal(literal)) if literal.contains(':') => {}
+        push(&mut parts, Part::Literal(rest.to_owned()));
+        let literals: Vec<&str> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Literal(literal) => Some(literal.as_str()),
+                _ => None,
+            })
+            .collect();
+        match parts.first() {
+            Some(Part::Literal(head)) if head.contains(':') => names::check_uri(&format!("{}x", literals.concat()))?,
             _ => return Err("its template must begin with a scheme, such as weather://{city}".to_owned()),
         }
+        let Part::Literal(head) = parts.remove(0) else { return Err(HELP.to_owned()) };
+        let template = UriTemplate { text: text.to_owned(), head, parts };
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -68,7 +78,7 @@ impl UriTemplate {
             .iter()
             .flat_map(|part| match part {
                 Part::Literal(_) => &[],
-                Part::Segment { name, .. } | Part::Rest { name, .. } => std::slice::from_ref(name),
+                Part::Variable { name, .. } => std::slice::from_ref(name),
                 Part::Query { names, .. } => names.as_slice(),
             })
             .map(String::as_str)
@@ -79,18 +89,64 @@ impl UriTemplate {
         &self.text
     }
 
-    /// Variables of a URI that the template can make, percent-decoded; missing query parameters are left out.
+    /// Variables of a URI that the template can make, percent-decoded; missing query parameters are left out. Of several
+    /// ways to read it, each variable takes the longest value that leaves the rest a way, query parameters apart.
     pub fn matches(&self, uri: &str) -> Option<Vec<(String, String)>> {
-        let mut budget = MAX_STEPS;
+        if uri.len() > MAX_URI {
+            return None;
+        }
+        let subject = Subject::new(uri.strip_prefix(self.head.as_str())?);
+        // For each part, from the last: at which places can it begin? Every place is looked at once per part, however
+        // many ways there are to cut the URI.
+        let mut rows = vec![subject.end_only()];
+        for part in self.parts.iter().rev() {
+            let row = subject.row(part, rows.last()?);
+            rows.push(row);
+        }
         let mut found = Vec::new();
-        match_parts(&self.parts, uri, &mut found, &mut budget).then_some(found)
+        let mut at = 0;
+        if !*rows.pop()?.first()? {
+            return None;
+        }
+        for (index, part) in self.parts.iter().enumerate() {
+            let after = rows.pop()?;
+            at = match part {
+                Part::Literal(literal) => at + literal.len(),
+                Part::Variable { name, reserved } => {
+                    let end = if *reserved { subject.text.len() } else { subject.segment_end(at) };
+                    let fits = |to: &usize| after[*to] && subject.cuts[*to];
+                    // A query that can be read as one is not taken for a piece of the path.
+                    let is_query = matches!(self.parts.get(index + 1), Some(Part::Query { first: b'?', .. }));
+                    let query = subject.query.filter(|query| is_query && (at + 1..=end).contains(query) && fits(query));
+                    let to = query.or_else(|| (at + 1..=end).rev().find(fits))?;
+                    found.push((name.clone(), decode(&subject.text[at..to])?));
+                    to
+                }
+                Part::Query { first, names } => match subject.pairs(at, *first, names) {
+                    Pairs::None => at,
+                    Pairs::Foreign => return None,
+                    Pairs::Some(pairs) => {
+                        found.extend(pairs);
+                        subject.fragment
+                    }
+                },
+            };
+        }
+        Some(found)
     }
 }
 
-/// Tries at most, so that no template and URI together cost more than a moment.
-const MAX_STEPS: usize = 10_000;
+/// Adds a part: neighbouring literals and queries become one, empty literals none.
+fn push(parts: &mut Vec<Part>, part: Part) {
+    match (parts.last_mut(), part) {
+        (_, Part::Literal(text)) if text.is_empty() => {}
+        (Some(Part::Literal(before)), Part::Literal(text)) => before.push_str(&text),
+        (Some(Part::Query { names: before, .. }), Part::Query { first: b'&', names }) => before.extend(names),
+        (_, part) => parts.push(part),
+    }
+}
 
-fn expression(text: &str) -> Result<Part, String> {
+fn expression(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
     let (operator, names) = match text.chars().next() {
         Some(c @ ('+' | '#' | '.' | '/' | '?' | '&')) => (Some(c), &text[1..]),
         _ => (None, text),
@@ -105,118 +161,118 @@ fn expression(text: &str) -> Result<Part, String> {
         Ok([name]) => Ok(name),
         Err(_) => Err(format!("its template has '{{{text}}}', where only one variable can be matched; {HELP}")),
     };
-    Ok(match operator {
-        None => Part::Segment { prefix: "", name: single(names)? },
-        Some('/') => Part::Segment { prefix: "/", name: single(names)? },
-        Some('.') => Part::Segment { prefix: ".", name: single(names)? },
-        Some('#') => Part::Rest { prefix: "#", name: single(names)? },
-        Some(first @ ('?' | '&')) => Part::Query { first, names },
-        Some(_) => Part::Rest { prefix: "", name: single(names)? },
-    })
-}
-
-fn match_parts(parts: &[Part], uri: &str, found: &mut Vec<(String, String)>, budget: &mut usize) -> bool {
-    let Some(left) = budget.checked_sub(1) else { return false };
-    *budget = left;
-    let Some((part, rest)) = parts.split_first() else { return uri.is_empty() };
-    match part {
-        Part::Literal(literal) => {
-            uri.strip_prefix(literal.as_str()).is_some_and(|uri| match_parts(rest, uri, found, budget))
-        }
-        Part::Segment { prefix, name } => {
-            let Some(uri) = uri.strip_prefix(prefix) else { return false };
-            let end = uri.find(['/', '?', '#']).unwrap_or(uri.len());
-            match_value(name, uri, end, rest, found, budget)
-        }
-        Part::Rest { prefix, name } => {
-            let Some(uri) = uri.strip_prefix(prefix) else { return false };
-            match_value(name, uri, uri.len(), rest, found, budget)
-        }
-        Part::Query { first, names } => match_query(*first, names, uri, rest, found, budget),
-    }
-}
-
-/// Gives `name` the longest value, of at least one character and at most `end` bytes, after which the rest matches.
-fn match_value(
-    name: &str,
-    uri: &str,
-    end: usize,
-    rest: &[Part],
-    found: &mut Vec<(String, String)>,
-    budget: &mut usize,
-) -> bool {
-    // Where a literal follows, only its places are worth a try.
-    let follows = |at: usize| match rest.first() {
-        Some(Part::Literal(literal)) => uri[at..].starts_with(literal.as_str()),
-        Some(_) => true,
-        None => at == uri.len(),
+    let mut variable = |prefix: &str, reserved| {
+        push(parts, Part::Literal(prefix.to_owned()));
+        push(parts, Part::Variable { name: single(names.clone())?, reserved });
+        Ok(())
     };
-    for at in (1..=end).rev().filter(|at| uri.is_char_boundary(*at)) {
-        if !follows(at) {
-            continue;
-        }
-        let Some(value) = decode(&uri[..at]) else { continue };
-        let mark = found.len();
-        found.push((name.to_owned(), value));
-        if match_parts(rest, &uri[at..], found, budget) {
-            return true;
-        }
-        found.truncate(mark);
-        if *budget == 0 {
-            return false;
-        }
+    match operator {
+        None => variable("", false),
+        Some('/') => variable("/", false),
+        Some('.') => variable(".", false),
+        Some('#') => variable("#", true),
+        Some('?') => Ok(push(parts, Part::Query { first: b'?', names })),
+        Some('&') => Ok(push(parts, Part::Query { first: b'&', names })),
+        Some(_) => variable("", true),
     }
-    false
 }
 
-fn match_query(
-    first: char,
-    names: &[String],
-    uri: &str,
-    rest: &[Part],
-    found: &mut Vec<(String, String)>,
-    budget: &mut usize,
-) -> bool {
-    let end = uri.find('#').unwrap_or(uri.len());
-    let mark = found.len();
-    if let Some(query) = uri[..end].strip_prefix(first) {
-        for pair in query.split('&') {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let known = names.iter().any(|name| name == key) && !found[mark..].iter().any(|(name, _)| name == key);
-            match decode(value).filter(|_| known) {
-                Some(value) => found.push((key.to_owned(), value)),
-                None => {
-                    found.truncate(mark);
-                    return false;
+/// A URI after the template's head, and its landmarks.
+struct Subject<'a> {
+    text: &'a str,
+    /// Places where a value may begin or end: not within a character, percent-encoded or not.
+    cuts: Vec<bool>,
+    /// Where the query begins.
+    query: Option<usize>,
+    /// Where the fragment begins, or the end.
+    fragment: usize,
+}
+
+/// Query parameters at some place.
+enum Pairs {
+    /// No query begins there.
+    None,
+    /// One does, and has something else than the wanted parameters.
+    Foreign,
+    Some(Vec<(String, String)>),
+}
+
+impl<'a> Subject<'a> {
+    fn new(text: &'a str) -> Subject<'a> {
+        let mut cuts: Vec<bool> = (0..=text.len()).map(|at| text.is_char_boundary(at)).collect();
+        let mut at = 0;
+        while let Some(offset) = text[at..].find('%') {
+            at += offset;
+            let length = encoded_char(&text.as_bytes()[at..]);
+            cuts[at + 1..at + length].fill(false);
+            at += length;
+        }
+        let fragment = text.find('#').unwrap_or(text.len());
+        Subject { text, cuts, query: text[..fragment].find('?'), fragment }
+    }
+
+    /// The places at which nothing is left.
+    fn end_only(&self) -> Vec<bool> {
+        (0..=self.text.len()).map(|at| at == self.text.len()).collect()
+    }
+
+    /// The places at which `part` can begin so that what follows begins at a place in `after`.
+    fn row(&self, part: &Part, after: &[bool]) -> Vec<bool> {
+        let bytes = self.text.as_bytes();
+        let mut row = vec![false; after.len()];
+        match part {
+            Part::Literal(literal) => {
+                for at in 0..after.len().saturating_sub(literal.len()) {
+                    row[at] = after[at + literal.len()] && bytes[at..].starts_with(literal.as_bytes());
+                }
+            }
+            Part::Variable { reserved, .. } => {
+                let mut has_end = false;
+                for at in (0..bytes.len()).rev() {
+                    has_end |= after[at + 1] && self.cuts[at + 1];
+                    has_end &= *reserved || !is_delimiter(bytes[at]);
+                    row[at] = has_end && self.cuts[at];
+                }
+            }
+            Part::Query { first, names } => {
+                for at in 0..after.len() {
+                    row[at] = match self.pairs(at, *first, names) {
+                        Pairs::None => after[at],
+                        Pairs::Foreign => false,
+                        Pairs::Some(_) => after[self.fragment],
+                    };
                 }
             }
         }
-        if match_parts(rest, &uri[end..], found, budget) {
-            return true;
-        }
-        found.truncate(mark);
-        return false;
+        row
     }
-    match_parts(rest, uri, found, budget)
+
+    fn segment_end(&self, at: usize) -> usize {
+        self.text.as_bytes()[at..].iter().position(|byte| is_delimiter(*byte)).map_or(self.text.len(), |end| at + end)
+    }
+
+    /// The query parameters that begin at `at` and go on to the fragment.
+    fn pairs(&self, at: usize, first: u8, names: &[String]) -> Pairs {
+        let begins = self.text.as_bytes().get(at) == Some(&first) && at < self.fragment;
+        if !begins || first == b'?' && self.query != Some(at) {
+            return Pairs::None;
+        }
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for pair in self.text[at + 1..self.fragment].split('&') {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let wanted = names.iter().any(|name| name == key) && !pairs.iter().any(|(name, _)| name == key);
+            match decode(value).filter(|_| wanted) {
+                Some(value) => pairs.push((key.to_owned(), value)),
+                None => return Pairs::Foreign,
+            }
+        }
+        Pairs::Some(pairs)
+    }
 }
 
-/// Percent-decodes; `None` if it is broken or not UTF-8.
-fn decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-        out.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(out).ok()
+/// What ends a path segment.
+fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b'/' | b'?' | b'#')
 }
 
 #[cfg(test)]
@@ -246,6 +302,23 @@ mod tests {
             ("a://b{?q,n}", "a://b", Some("")),
             ("a://b{?q,n}", "a://b?z=1", None),
             ("a://b?f=1{&q}", "a://b?f=1&q=2", Some("q=2")),
+            ("a://b{?a}{&b}", "a://b?b=2&a=1", Some("b=2 a=1")),
+            ("a://b{?a}{&b}", "a://b?a=1&a=2", None),
+            ("a://b{?a}{#f}", "a://b?a=1#x?y", Some("a=1 f=x?y")),
+            ("a://b{?a}", "a://b?a=%zz", None),
+            ("file:///{+path}{?rev}", "file:///a/b?rev=2", Some("path=a/b rev=2")),
+            ("file:///{+path}{?rev}", "file:///a/b?other=2", Some("path=a/b?other=2")),
+            ("file:///{+path}{?rev}", "file:///a/b", Some("path=a/b")),
+            ("file:///{dir}{/name}{.ext}{?rev}", "file:///a/b.c.d?rev=2", Some("dir=a name=b.c ext=d rev=2")),
+            ("a://{x}{y}", "a://S%C3%A3", Some("x=S y=ã")),
+            ("a://{x}{y}", "a://%C3%A3", None),
+            ("a://{x}{y}", "a://ãé", Some("x=ã y=é")),
+            ("a://{x}", "a://%C3", None),
+            ("a://{x}", "a://a%2Fb", Some("x=a/b")),
+            ("a://{x}/{+y}/z", "a://1/2/z/z", Some("x=1 y=2/z")),
+            ("a://fixed", "a://fixed", Some("")),
+            ("a://fixed", "a://fixedx", None),
+            ("a://{x}.txt", "a://.txt", None),
             ("test://template/{id}/data", "test://template/123/data", Some("id=123")),
         ];
         for (template, uri, expected) in cases {
@@ -255,16 +328,52 @@ mod tests {
 
     #[test]
     fn bad_templates_say_what_would_do() {
-        for bad in
-            ["a://{", "a://}", "a://{}", "a://{x*}", "a://{x:3}", "a://{|x}", "a://{x,y}", "{x}", "a://{x}{x}", "a"]
-        {
+        for bad in [
+            "a://{",
+            "a://}",
+            "a://{}",
+            "a://{x*}",
+            "a://{x:3}",
+            "a://{|x}",
+            "a://{x,y}",
+            "{x}",
+            "a://{x}{x}",
+            "a",
+            "a b:{x}",
+            "a://{x} ",
+            "1:{x}",
+            "",
+            "a://{+x,y}",
+            "a://{x",
+        ] {
             assert!(UriTemplate::parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn no_template_takes_long() {
-        let template = UriTemplate::parse("a://{+a}x{+b}x{+c}x{+d}x{+e}x{+f}y").unwrap();
-        assert_eq!(template.matches(&format!("a://{}", "x".repeat(5000))), None);
+        let start = std::time::Instant::now();
+        let x = "x".repeat(60_000);
+        let cases = [
+            ("a://{+a}x{+b}x{+c}x{+d}x{+e}x{+f}y", format!("a://{x}"), false),
+            ("a://{+a}{+b}{+c}y", format!("a://{x}"), false),
+            ("a://{+a}{+b}xxxxxxxxxxxxxxxxxx{+c}y", format!("a://{x}y"), true),
+            ("a://{+a}{?q}{#f}", format!("a://{}#", "?&".repeat(30_000)), false),
+            ("a://b{+x}{&q}z", format!("a://b{}", "&q=".repeat(20_000)), false),
+        ];
+        for (template, uri, expected) in cases {
+            assert_eq!(UriTemplate::parse(template).unwrap().matches(&uri).is_some(), expected, "{template}");
+        }
+        let long = "x".repeat(MAX_URI);
+        assert_eq!(UriTemplate::parse("a://{+a}").unwrap().matches(&format!("a://{long}")), None);
+        // Generous: it is some milliseconds, and was minutes if it grew with the square.
+        assert!(start.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn variables_are_told_in_order() {
+        let template = UriTemplate::parse("a://{b}/{+c}{?d,a}{&e}{#f}").unwrap();
+        assert_eq!(template.variables().collect::<Vec<_>>(), ["b", "c", "d", "a", "e", "f"]);
+        assert_eq!(template.as_str(), "a://{b}/{+c}{?d,a}{&e}{#f}");
     }
 }
