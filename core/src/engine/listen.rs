@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use crate::listen::{Filter, Subscription};
-use crate::protocol::meta::SUBSCRIPTION_ID;
+use crate::protocol::meta::{SERVER_INFO, SUBSCRIPTION_ID};
 use crate::protocol::{ErrorObject, Id};
 
 use super::call::CallInner;
 use super::session::InFlight;
-use super::{Channel, Session};
+use super::{Channel, Engine, Session};
 
 /// The result that ends a subscription from the server's side.
-pub(super) fn complete_text(id: &Id) -> String {
+pub(super) fn complete_text(engine: &Engine, id: &Id) -> String {
     let id = id.token();
+    let info = engine.options.server_info(None);
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"resultType\":\"complete\",\"_meta\":\
-         {{\"{SUBSCRIPTION_ID}\":{id}}}}}}}"
+         {{\"{SUBSCRIPTION_ID}\":{id},\"{SERVER_INFO}\":{info}}}}}}}"
     )
 }
 

@@ -284,7 +284,7 @@ impl Session {
             }
         });
         for (id, subscription, filter) in listens {
-            subscription.end_with(super::listen::complete_text(&id));
+            subscription.end_with(super::listen::complete_text(&self.engine, &id));
             self.engine.hub.unregister(&subscription, &filter);
         }
     }
@@ -292,7 +292,7 @@ impl Session {
     /// Ends one open subscription with its complete result.
     pub fn end_subscription(&self, id: &Id, subscription: &Arc<Subscription>) {
         if let Some(filter) = self.forget_subscription(id, subscription) {
-            subscription.end_with(super::listen::complete_text(id));
+            subscription.end_with(super::listen::complete_text(&self.engine, id));
             self.engine.hub.unregister(subscription, &filter);
         }
     }

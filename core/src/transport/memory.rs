@@ -103,7 +103,7 @@ pub(super) fn take(session: &Arc<Session>, line: Line<'_>) {
 #[derive(Debug)]
 pub struct MemoryClient {
     session: LineSession,
-    messages: mpsc::Receiver<String>,
+    messages: Mutex<mpsc::Receiver<String>>,
 }
 
 impl MemoryClient {
@@ -116,7 +116,7 @@ impl MemoryClient {
                 let _ = sender.send(line.trim_end().to_owned());
             }),
         )?;
-        Ok(MemoryClient { session, messages })
+        Ok(MemoryClient { session, messages: Mutex::new(messages) })
     }
 
     /// Sends one message.
@@ -127,7 +127,7 @@ impl MemoryClient {
 
     /// The next message of the server, waiting at most `timeout`.
     pub fn receive(&self, timeout: Duration) -> Option<String> {
-        self.messages.recv_timeout(timeout).ok()
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(timeout).ok()
     }
 
     /// See [`LineSession::finish`].
