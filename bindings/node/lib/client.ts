@@ -2,7 +2,7 @@
 
 import type { Dispatcher } from "./dispatcher.js"
 import { McpError } from "./errors.js"
-import { open, type Port } from "./host.js"
+import { open } from "./host.js"
 import { parse, stringify } from "./json.js"
 import type { NativeClient } from "./native.js"
 import type { ListenFilter } from "./server.js"
@@ -61,7 +61,7 @@ interface Pending {
 const META = "io.modelcontextprotocol/"
 
 /** A client, made by `server.connect()`. */
-export class Client implements Port {
+export class Client {
   /** What `initialize` gave, after a handshake. */
   serverInfo: any
   readonly #options: ClientOptions
@@ -107,7 +107,13 @@ export class Client implements Port {
 
   get #capabilities(): ClientCapabilities {
     const { capabilities, elicit, sample, listRoots } = this.#options
-    return capabilities ?? { ...(elicit && { elicitation: {} }), ...(sample && { sampling: {} }), ...(listRoots && { roots: {} }) }
+    return (
+      capabilities ?? {
+        ...(elicit && { elicitation: {} }),
+        ...(sample && { sampling: {} }),
+        ...(listRoots && { roots: {} }),
+      }
+    )
   }
 
   /** Sends a notification. */

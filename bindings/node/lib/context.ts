@@ -3,7 +3,7 @@
 import type { Dispatcher } from "./dispatcher.js"
 import { ToolError } from "./errors.js"
 import { parse, stringify } from "./json.js"
-import type { CallInfo } from "./native.js"
+import { type CallInfo, native } from "./native.js"
 import type {
   ClientCapabilities,
   ClientInfo,
@@ -56,7 +56,7 @@ export class Context {
 
   // Fetched as a whole, by those who ask.
   get #known(): CallInfo {
-    this.#info ??= this.#dispatcher.native.info(this.key) ?? undefined
+    this.#info ??= native.info(this.key) ?? undefined
     if (!this.#info) throw new Error("the call is over; read what you need of its context before it is answered")
     return this.#info
   }
@@ -106,7 +106,7 @@ export class Context {
   get signal(): AbortSignal {
     if (!this.#abort) {
       this.#abort = new AbortController()
-      if (this.#dispatcher.native.cancelled(this.key)) this.cancel()
+      if (native.cancelled(this.key)) this.cancel()
       else this.#dispatcher.watch(this)
     }
     return this.#abort.signal
@@ -119,7 +119,7 @@ export class Context {
 
   /** Reports progress, if the client wants it. Values that do not increase are left out. */
   progress(progress: number, total?: number, message?: string): void {
-    this.#dispatcher.native.progress(this.key, progress, total, message)
+    native.progress(this.key, progress, total, message)
   }
 
   /**
@@ -133,12 +133,12 @@ export class Context {
       const [last, ...others] = [...LEVELS].reverse()
       throw new ToolError(`unknown log level '${level}'; use ${others.reverse().join(", ")} or ${last}`)
     }
-    this.#dispatcher.native.log(this.key, level, stringify(data), logger)
+    native.log(this.key, level, stringify(data), logger)
   }
 
   /** Whether the client says that it can answer such a question. */
   canAsk(method: "elicitation/create" | "sampling/createMessage" | "roots/list"): boolean {
-    return this.#dispatcher.native.canAsk(this.key, method)
+    return native.canAsk(this.key, method)
   }
 
   /**

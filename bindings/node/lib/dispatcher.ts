@@ -11,7 +11,7 @@ export interface Handler {
   /** Calls the author's function. `uri` is there for reads. */
   run(context: Context, argumentsJson: string, uri: string): unknown
   /** Answers with what the function returned. */
-  answer(native: NativeServer, key: number, value: unknown): void
+  answer(key: number, value: unknown): void
   /** Whether this is a read, whose event has one element more. */
   readonly reads?: boolean
 }
@@ -30,7 +30,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** One server's side of the queue. */
 export class Dispatcher implements Port {
+  /** Its registry and transports. */
   readonly native: NativeServer
+  readonly #port: number
   /** Told when the first subscriber of a URI comes and the last one goes. */
   onWatch: ((uri: string, watched: boolean) => unknown) | undefined
   readonly #handlers = new Map<number, Handler>()
@@ -41,7 +43,8 @@ export class Dispatcher implements Port {
   #lastQuestion = 0
 
   constructor(options: string[]) {
-    this.native = new native.NativeServer(host, open(this), options)
+    this.#port = open(this)
+    this.native = new native.NativeServer(host, this.#port, options)
   }
 
   /** Gives a handler its number; the engine says when it is not needed any more. */
@@ -62,13 +65,13 @@ export class Dispatcher implements Port {
     const token = this.#lastQuestion
     return new Promise((resolve, reject) => {
       this.#questions.set(token, { resolve, reject })
-      this.native.ask(key, token, questions)
+      native.ask(key, token, questions)
     })
   }
 
   /** Takes a batch of events. */
   collect(): void {
-    const events = this.native.drain(BATCH)
+    const events = native.drain(this.#port, BATCH)
     if (events[0]) setImmediate(() => this.collect())
     for (let at = 1; at < events.length; ) {
       const first = events[at] as number
@@ -113,7 +116,7 @@ export class Dispatcher implements Port {
   #answer(handler: Handler, key: number, value: unknown): void {
     this.#watched.delete(key)
     try {
-      handler.answer(this.native, key, value)
+      handler.answer(key, value)
     } catch (thrown) {
       this.#fail(key, thrown)
     }
@@ -121,19 +124,26 @@ export class Dispatcher implements Port {
 
   #fail(key: number, thrown: unknown): void {
     this.#watched.delete(key)
-    const { native } = this
     // What a cancelled handler throws on its way out is of no interest.
-    if (thrown === SUSPENDED || native.cancelled(key)) return native.discard(key)
+    if (thrown === SUSPENDED || native.cancelled(key)) native.discard(key)
+    else if (!this.#refuse(key, thrown)) native.crash(key, describe(thrown))
+  }
+
+  /** Answers with an error that is meant for somebody. */
+  #refuse(key: number, thrown: unknown): boolean {
     try {
-      if (thrown instanceof ToolError) return native.fail(key, String(thrown.message))
-      if (thrown instanceof McpError) {
+      if (thrown instanceof ToolError) {
+        native.fail(key, String(thrown.message))
+      } else if (thrown instanceof McpError) {
         const data = thrown.data === undefined ? undefined : stringify(thrown.data)
-        return native.failWith(key, thrown.code, String(thrown.message), data)
+        native.failWith(key, thrown.code, String(thrown.message), data)
+      } else {
+        return false
       }
-    } catch (worse) {
-      return native.crash(key, describe(worse))
+      return true
+    } catch {
+      return false
     }
-    native.crash(key, describe(thrown))
   }
 
   #asked(token: number, fate: number, text: string): void {

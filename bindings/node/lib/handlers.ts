@@ -3,7 +3,7 @@
 import type { Context } from "./context.js"
 import type { Handler } from "./dispatcher.js"
 import { parse, stringify } from "./json.js"
-import type { NativeServer } from "./native.js"
+import { native } from "./native.js"
 import type { Completer } from "./types.js"
 
 type Validate = ((value: unknown) => unknown) | undefined
@@ -22,18 +22,21 @@ function withArguments(author: (args: any, context: Context) => unknown, validat
 }
 
 /** A tool without an output schema: text, the protocol's result, nothing, or else structured content. */
-function answerTool(native: NativeServer, key: number, value: unknown): void {
+function answerTool(key: number, value: unknown): void {
   if (typeof value === "string") native.completeText(key, value)
   else if (value === undefined || value === null) native.complete(key, '{"content":[]}')
   else if (isObject(value) && Array.isArray(value.content)) native.complete(key, stringify(value))
-  else answerStructured(native, key, value)
+  else answerStructured(key, value)
 }
 
 /** A tool with an output schema: the value it describes, or the protocol's result. */
-function answerStructured(native: NativeServer, key: number, value: unknown): void {
+function answerStructured(key: number, value: unknown): void {
   if (isObject(value)) {
     const whole = Array.isArray(value.content) && ("structuredContent" in value || value.isError === true)
-    if (whole) return native.complete(key, stringify(value))
+    if (whole) {
+      native.complete(key, stringify(value))
+      return
+    }
     const keys = Object.keys(value)
     if (keys.length === 1 && keys[0] === "structured") value = value.structured
   }
@@ -55,7 +58,7 @@ export function toolHandler(
 export function promptHandler(author: (args: any, context: Context) => unknown, validate: Validate): Handler {
   return {
     run: withArguments(author, validate),
-    answer(native, key, value) {
+    answer(key, value) {
       if (typeof value === "string") native.completeText(key, value)
       else native.complete(key, stringify(Array.isArray(value) ? { messages: value } : value))
     },
@@ -67,7 +70,7 @@ export function resourceHandler(author: (uri: string, variables: any, context: C
   return {
     reads: true,
     run: (context, text, uri) => author(uri, parse(text), context),
-    answer(native, key, value) {
+    answer(key, value) {
       if (typeof value === "string") native.completeText(key, value)
       else if (value instanceof Uint8Array) native.completeBlob(key, base64(value))
       else native.complete(key, stringify(value))
@@ -88,11 +91,11 @@ export function completionHandler(completers: Record<string, Completer | undefin
       const completer = Object.hasOwn(completers, argument.name) ? completers[argument.name] : undefined
       return completer?.(argument.value, context?.arguments ?? {})
     },
-    answer: (native, key, values) => native.completeValues(key, [...((values as string[] | undefined) ?? [])]),
+    answer: (key, values) => native.completeValues(key, [...((values as string[] | undefined) ?? [])]),
   }
 }
 
 /** Decides on listen requests: the filter is accepted unless the author's function throws. */
 export function listenHandler(author: (filter: any, context: Context) => unknown): Handler {
-  return { run: withArguments(author, undefined), answer: (native, key) => native.completeText(key, "") }
+  return { run: withArguments(author, undefined), answer: (key) => native.completeText(key, "") }
 }

@@ -22,6 +22,7 @@ export type {
 export type { Infer, JsonSchema, Schema, StandardSchema } from "./schema.js"
 export { type ListenFilter, type ServeOptions, Server, type ServerOptions } from "./server.js"
 export type * from "./types.js"
+
 import { native } from "./native.js"
 
 /** This package's version. */

@@ -36,23 +36,6 @@ export interface NativeServer {
   serveStdio(): Promise<void>
   stop(): void
   connect(port: number): NativeClient
-
-  drain(max: number): unknown[]
-  complete(key: number, result: string): void
-  completeText(key: number, text: string): void
-  completeStructured(key: number, value: string): void
-  completeBlob(key: number, base64: string): void
-  completeValues(key: number, values: string[]): void
-  fail(key: number, text: string): void
-  failWith(key: number, code: number, message: string, data?: string): void
-  crash(key: number, detail: string): void
-  discard(key: number): void
-  cancelled(key: number): boolean
-  info(key: number): CallInfo | null
-  progress(key: number, progress: number, total?: number, message?: string): void
-  log(key: number, level: string, data: string, logger?: string): string | null
-  canAsk(key: number, method: string): boolean
-  ask(key: number, token: number, questions: string[]): void
 }
 
 export interface NativeClient {
@@ -70,6 +53,23 @@ interface Native {
   VERSION: string
   Host: new (wake: (port: number) => void) => NativeHost
   NativeServer: new (host: NativeHost, port: number, options: string[]) => NativeServer
+
+  drain(port: number, max: number): unknown[]
+  complete(key: number, result: string): void
+  completeText(key: number, text: string): void
+  completeStructured(key: number, value: string): void
+  completeBlob(key: number, base64: string): void
+  completeValues(key: number, values: string[]): void
+  fail(key: number, text: string): void
+  failWith(key: number, code: number, message: string, data?: string): void
+  crash(key: number, detail: string): void
+  discard(key: number): void
+  cancelled(key: number): boolean
+  info(key: number): CallInfo | null
+  progress(key: number, progress: number, total?: number, message?: string): void
+  log(key: number, level: string, data: string, logger?: string): string | null
+  canAsk(key: number, method: string): boolean
+  ask(key: number, token: number, questions: string[]): void
 }
 
 // Beside the package's root, where the build puts it.

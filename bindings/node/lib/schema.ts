@@ -11,7 +11,9 @@ export interface Issue {
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
 }
 
-type Validated<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: ReadonlyArray<Issue> }
+type Validated<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: ReadonlyArray<Issue> }
 
 /** A schema of zod, valibot, arktype or any other library that follows the Standard Schema specification. */
 export interface StandardSchema<Input = unknown, Output = Input> {

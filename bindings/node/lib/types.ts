@@ -78,9 +78,9 @@ export interface ResourceLink extends Block {
 export type Content = TextContent | MediaContent | EmbeddedResource | ResourceLink
 
 /** A tool's result as the protocol has it. */
-export interface ToolResult {
+export interface ToolResult<T = unknown> {
   content: Content[]
-  structuredContent?: unknown
+  structuredContent?: T
   isError?: boolean
   _meta?: Meta
 }
@@ -168,9 +168,8 @@ export interface RootsResult {
 }
 
 /** What a tool's handler may return: for a tool with an output schema the value that it describes, else anything. */
-export type ToolAnswer<Output> = Output extends StandardSchema<any, infer Value>
-  ? Value | Structured<Value> | (ToolResult & ({ structuredContent: Value } | { isError: true }))
-  : unknown
+export type ToolAnswer<Output> =
+  Output extends StandardSchema<any, infer Value> ? Value | Structured<Value> | ToolResult<Value> : unknown
 
 /** What a prompt's handler may return: one message of the user, messages, or the whole result. */
 export type PromptAnswer = string | PromptMessage[] | PromptResult

@@ -1,7 +1,6 @@
 //! A server: its options, its lists, and serving.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,8 +8,9 @@ use napi::bindgen_prelude::Object;
 use napi::{Env, Error, Result};
 use napi_derive::napi;
 use tocsin::dispatch::{Event, Queue, QueueHandler};
-use tocsin::{Call, Changes, Handler, ListKind, Options, RegistryError, Server, Service};
+use tocsin::{Changes, Handler, ListKind, Options, RegistryError, Server, Service};
 
+use crate::calls;
 use crate::client::NativeClient;
 use crate::host::{Host, Shared};
 
@@ -67,16 +67,16 @@ fn fault(result: std::result::Result<(), RegistryError>) -> Option<Fault> {
 /// A server, which knows its handlers by number.
 #[napi]
 pub struct NativeServer {
-    pub(crate) engine: Arc<Engine>,
+    engine: Arc<Engine>,
     shared: Arc<Shared>,
-    /// Calls that JavaScript has not answered yet.
-    pub(crate) calls: RefCell<HashMap<usize, Call>>,
+    port: u32,
     batches: RefCell<Vec<Changes>>,
 }
 
 impl Drop for NativeServer {
     fn drop(&mut self) {
         self.engine.end();
+        calls::leave(self.port);
     }
 }
 
@@ -95,7 +95,8 @@ impl NativeServer {
         let queue = Queue::new(move || woken.wake(port));
         let engine = Arc::new(Engine { server, queue, service: Mutex::default() });
         shared.adopt(&engine);
-        Ok(NativeServer { engine, shared, calls: RefCell::default(), batches: RefCell::default() })
+        calls::enter(port, &engine);
+        Ok(NativeServer { engine, shared, port, batches: RefCell::default() })
     }
 
     fn handler(&self, id: u32) -> Arc<QueueHandler> {

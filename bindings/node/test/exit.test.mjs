@@ -14,7 +14,9 @@ const SLEEPER = `
 `
 
 test("a server that serves nothing keeps no process", async () => {
-  const running = start(`${SLEEPER}; const client = await server.connect(); await client.callTool("echo", { text: "x" })`)
+  const running = start(
+    `${SLEEPER}; const client = await server.connect(); await client.callTool("echo", { text: "x" })`,
+  )
   assert.equal(await within(5000, running.exited), 0)
   assert.equal(running.stderr, "")
 })
@@ -85,7 +87,9 @@ test("a second signal ends the process at once", async () => {
 })
 
 test("without signals, they are the program's own", async () => {
-  const running = start(`${SLEEPER}; process.on("SIGTERM", () => process.exit(7)); await server.serve({ signals: false })`)
+  const running = start(
+    `${SLEEPER}; process.on("SIGTERM", () => process.exit(7)); await server.serve({ signals: false })`,
+  )
   await running.call(1, "echo", { text: "x" })
   running.child.kill("SIGTERM")
   assert.equal(await within(5000, running.exited), 7)
@@ -113,7 +117,8 @@ test("process.exit() in a handler keeps its code", async () => {
 async function live(index) {
   const running = start(`${SLEEPER}; await server.serve()`)
   running.write(line("l", "subscriptions/listen", { notifications: { toolsListChanged: true } }))
-  for (let id = 1; id <= 20; id += 1) running.write(line(id, "tools/call", { name: id % 2 ? "echo" : "sleep", arguments: { text: "x" } }))
+  for (let id = 1; id <= 20; id += 1)
+    running.write(line(id, "tools/call", { name: id % 2 ? "echo" : "sleep", arguments: { text: "x" } }))
   await running.call("last", "echo", { text: "x" })
   if (index % 4 === 0) running.child.kill("SIGTERM")
   else if (index % 4 === 1) running.child.stdout.destroy()
@@ -128,6 +133,9 @@ test("200 of 200 exits are clean, with calls and listens in flight", async () =>
     for (const index of lives) outcomes.push(await live(index))
   }
   await Promise.all([worker(), worker(), worker(), worker()])
-  assert.deepEqual(outcomes.filter((outcome) => outcome !== "clean"), [])
+  assert.deepEqual(
+    outcomes.filter((outcome) => outcome !== "clean"),
+    [],
+  )
   assert.equal(outcomes.length, 200)
 })

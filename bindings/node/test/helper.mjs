@@ -22,9 +22,7 @@ export function start(code, { args = [], bare = false, ...options } = {}) {
   const index = new URL("../index.mjs", import.meta.url)
   const script = bare ? "" : `import * as tocsin from "${index}"\nObject.assign(globalThis, tocsin);\n`
   const url = `data:text/javascript,${encodeURIComponent(script + code)}`
-  return new Running(
-    spawn(process.execPath, [...args, "--input-type=module", "-e", `await import("${url}")`], options),
-  )
+  return new Running(spawn(process.execPath, [...args, "--input-type=module", "-e", `await import("${url}")`], options))
 }
 
 class Running {

@@ -36,7 +36,10 @@ for (const [kind, put] of Object.entries(KINDS)) {
     assert.deepEqual(list.names(), names.slice(1))
     assert.equal(list.has(names[0]), false)
     for (const edit of ["remove", "enable", "disable"]) {
-      assert.throws(() => list[edit](names[0]), (error) => error instanceof RegistryError && error.reason === "missing")
+      assert.throws(
+        () => list[edit](names[0]),
+        (error) => error instanceof RegistryError && error.reason === "missing",
+      )
     }
   })
 }
@@ -55,7 +58,10 @@ test("a definition that cannot be served is refused, with the place", () => {
   const refused = { name: "RegistryError", reason: "invalid" }
   assert.throws(() => server.tool("bad name", {}, () => {}), refused)
   assert.throws(() => server.tool("t", { input: { type: "string" } }, () => {}), refused)
-  assert.throws(() => server.tool("t", { input: { type: "object", properties: { a: { type: 7 } } } }, () => {}), /properties/)
+  assert.throws(
+    () => server.tool("t", { input: { type: "object", properties: { a: { type: 7 } } } }, () => {}),
+    /properties/,
+  )
   assert.throws(() => server.resource("relative", {}, () => ""), refused)
   assert.throws(() => server.resource("a://{", {}, () => ""), refused)
   assert.deepEqual(server.tools.names(), [])
@@ -67,7 +73,12 @@ async function listening(server, filter) {
   const client = await server.connect({
     onNotification: (method, params) => heard.push(params?.uri ?? method.replace("notifications/", "")),
   })
-  const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ["a://1"] }
+  const all = {
+    toolsListChanged: true,
+    promptsListChanged: true,
+    resourcesListChanged: true,
+    resourceSubscriptions: ["a://1"],
+  }
   const listen = await client.listen(filter ?? all)
   heard.length = 0
   // Whatever was queued is here when this is answered and a moment has passed.
@@ -137,7 +148,10 @@ test("a batch is announced once, at its end", async () => {
   }
   assert.throws(() => server.changes(fails), /half way/)
   assert.deepEqual(await settle(), both)
-  await assert.rejects(server.changes(async () => fails()), /registry|exists|half way/)
+  await assert.rejects(
+    server.changes(async () => fails()),
+    /registry|exists|half way/,
+  )
   server.tools.changed()
   assert.ok((await settle()).length > 0, "the batch was closed")
 })
@@ -156,7 +170,10 @@ test("onWatch tells of the first and the last subscriber", async () => {
   assert.deepEqual(watched, [["a://1", true]])
   second.listen.close()
   await second.settle()
-  assert.deepEqual(watched, [["a://1", true], ["a://1", false]])
+  assert.deepEqual(watched, [
+    ["a://1", true],
+    ["a://1", false],
+  ])
 })
 
 test("onListen may refuse", async () => {
@@ -184,14 +201,18 @@ test("completions", async () => {
     "p",
     {
       arguments: [{ name: "city" }],
-      complete: { city: async (value, { country }) => [`${country}:${value}`], many: () => Array.from({ length: 150 }, String) },
+      complete: {
+        city: async (value, { country }) => [`${country}:${value}`],
+        many: () => Array.from({ length: 150 }, String),
+      },
     },
     () => "",
   )
   server.resource("a://{id}", { complete: { id: (value) => [`${value}1`] } }, () => "")
   const client = await server.connect()
   const complete = async (ref, name, value, context) =>
-    (await client.request("completion/complete", { ref, argument: { name, value }, ...(context && { context }) })).completion
+    (await client.request("completion/complete", { ref, argument: { name, value }, ...(context && { context }) }))
+      .completion
   const p = { type: "ref/prompt", name: "p" }
   const context = { arguments: { country: "no" } }
   assert.deepEqual(await complete(p, "city", "Os", context), { values: ["no:Os"], total: 1, hasMore: false })

@@ -15,12 +15,16 @@ const manifest = JSON.parse(read("package.json"))
 test("import and require give the same classes, under the same names", () => {
   const required = require("../dist/index.js")
   assert.deepEqual(Object.keys(tocsin).sort(), Object.keys(required).sort())
-  for (const name of Object.keys(required)) assert.equal(tocsin[name], required[name])
+  for (const name of Object.keys(required)) assert.equal(Reflect.get(tocsin, name), required[name])
 })
 
 test("the package resolves by its own name, from both module systems", () => {
   const print = "console.log(tocsin.VERSION)"
-  const esm = execFileSync(process.execPath, ["--input-type=module", "-e", `import * as tocsin from "tocsin"; ${print}`], { cwd: root })
+  const esm = execFileSync(
+    process.execPath,
+    ["--input-type=module", "-e", `import * as tocsin from "tocsin"; ${print}`],
+    { cwd: root },
+  )
   const cjs = execFileSync(process.execPath, ["-e", `const tocsin = require("tocsin"); ${print}`], { cwd: root })
   assert.equal(String(esm), String(cjs))
 })
@@ -32,7 +36,8 @@ test("one version everywhere", () => {
 })
 
 test("no runtime dependency, no install script", () => {
-  for (const field of ["dependencies", "optionalDependencies", "peerDependencies"]) assert.equal(manifest[field], undefined)
+  for (const field of ["dependencies", "optionalDependencies", "peerDependencies"])
+    assert.equal(manifest[field], undefined)
   for (const script of ["preinstall", "install", "postinstall"]) assert.equal(manifest.scripts[script], undefined)
 })
 

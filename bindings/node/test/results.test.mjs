@@ -63,7 +63,10 @@ test("errors that are meant for somebody", async () => {
     message: "no",
     data: { at: 1n << 60n },
   })
-  assert.throws(() => server.tools.remove("nope"), (error) => error instanceof RegistryError && error.reason === "missing")
+  assert.throws(
+    () => server.tools.remove("nope"),
+    (error) => error instanceof RegistryError && error.reason === "missing",
+  )
 })
 
 test("whatever else is thrown, the client sees no more than that, and the log has it", async () => {
@@ -144,10 +147,14 @@ test("whole numbers keep their digits, both ways", async () => {
     [`${big}`]: 1,
   })
   let raw
-  await call((args, ctx) => {
-    assert.equal(typeof args.a, "bigint")
-    raw = ctx.argumentsJson
-  }, {}, { a: 123456789012345678901234567890n })
+  await call(
+    (args, ctx) => {
+      assert.equal(typeof args.a, "bigint")
+      raw = ctx.argumentsJson
+    },
+    {},
+    { a: 123456789012345678901234567890n },
+  )
   assert.equal(raw, '{"a":123456789012345678901234567890}')
 })
 
@@ -156,9 +163,9 @@ test("JSON texts with long numbers", () => {
     ["12345678901234567890", 12345678901234567890n],
     ["-9007199254740992", -9007199254740992n],
     ["9007199254740991", 9007199254740991],
-    ["0.12345678901234567890", 0.1234567890123456789],
-    ["12345678901234567890.5", 12345678901234567890.5],
-    ["12345678901234567890e3", 12345678901234567890e3],
+    ["0.12345678901234567890", Number("0.12345678901234567890")],
+    ["12345678901234567890.5", Number("12345678901234567890.5")],
+    ["12345678901234567890e3", Number("12345678901234567890e3")],
     ['"12345678901234567890"', "12345678901234567890"],
     ['"\\\\\\"12345678901234567890"', '\\"12345678901234567890'],
     ['{"\\\\":12345678901234567890}', { "\\": 12345678901234567890n }],
@@ -172,7 +179,10 @@ test("JSON texts with long numbers", () => {
   for (const broken of ["12345678901234567890,", '{"a":12345678901234567890', '"12345678901234567890']) {
     assert.throws(() => parseJson(broken), SyntaxError)
   }
-  assert.equal(stringifyJson({ a: [2n ** 70n], b: "null", c: null }), '{"a":[1180591620717411303424],"b":"null","c":null}')
+  assert.equal(
+    stringifyJson({ a: [2n ** 70n], b: "null", c: null }),
+    '{"a":[1180591620717411303424],"b":"null","c":null}',
+  )
 })
 
 test("numbers that JSON does not have are tool errors that say so", async () => {
@@ -185,7 +195,10 @@ test("numbers that JSON does not have are tool errors that say so", async () => 
 test("results of prompts", async () => {
   const message = (text) => ({ role: "user", content: { type: "text", text } })
   server.prompt("text", {}, () => "one")
-  server.prompt("messages", {}, async () => [message("one"), { role: "assistant", content: { type: "text", text: "two" } }])
+  server.prompt("messages", {}, async () => [
+    message("one"),
+    { role: "assistant", content: { type: "text", text: "two" } },
+  ])
   server.prompt("whole", {}, () => ({ description: "d", messages: [] }))
   server.prompt("nothing", {}, () => {})
   const get = async (name) => {
@@ -203,7 +216,12 @@ test("results of reads", async () => {
   server.resource("a://text", { mimeType: "text/plain" }, (uri) => `at ${uri}`)
   server.resource("a://buffer", {}, () => Buffer.from(bytes))
   server.resource("a://part", {}, () => new Uint8Array([9, ...bytes, 9]).subarray(1, 5))
-  server.resource("a://whole", {}, (uri) => ({ contents: [{ uri, text: "x" }, { uri: `${uri}/2`, text: "y" }] }))
+  server.resource("a://whole", {}, (uri) => ({
+    contents: [
+      { uri, text: "x" },
+      { uri: `${uri}/2`, text: "y" },
+    ],
+  }))
   server.resource("a://number", {}, () => 7)
   const read = async (uri) => (await client.request("resources/read", { uri })).contents
   assert.deepEqual(await read("a://text"), [{ uri: "a://text", mimeType: "text/plain", text: "at a://text" }])

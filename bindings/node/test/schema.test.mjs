@@ -17,7 +17,9 @@ const JSON_SCHEMA = {
 const LIBRARIES = {
   "JSON Schema": JSON_SCHEMA,
   zod: z.object({ city: z.string().min(2), days: z.int().optional() }),
-  valibot: toStandardJsonSchema(v.object({ city: v.pipe(v.string(), v.minLength(2)), days: v.optional(v.pipe(v.number(), v.integer())) })),
+  valibot: toStandardJsonSchema(
+    v.object({ city: v.pipe(v.string(), v.minLength(2)), days: v.optional(v.pipe(v.number(), v.integer())) }),
+  ),
   arktype: type({ city: "string >= 2", "days?": "number.integer" }),
 }
 
@@ -44,7 +46,9 @@ for (const [name, input] of Object.entries(LIBRARIES)) {
 test("what JSON Schema cannot say is validated too, and transformed", async () => {
   const server = new Server({ name: "x", version: "1" })
   const even = (days) => days % 2 === 0
-  server.tool("sync", { input: z.object({ days: z.int().default(2).refine(even, "must be even") }) }, ({ days }) => String(days))
+  server.tool("sync", { input: z.object({ days: z.int().default(2).refine(even, "must be even") }) }, ({ days }) =>
+    String(days),
+  )
   server.tool(
     "async",
     { input: z.object({ days: z.int().refine(async (days) => even(days), "must be even") }) },

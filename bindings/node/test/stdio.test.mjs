@@ -6,7 +6,8 @@ import { test } from "node:test"
 import { start, within } from "./helper.mjs"
 
 test("prints and child processes go to standard error, and cannot take the client's input", async () => {
-  const running = start(`
+  const running = start(
+    `
     import { execFileSync, spawnSync } from "node:child_process"
     import { readFileSync, writeSync } from "node:fs"
     const server = new Server({ name: "x", version: "1" })
@@ -21,15 +22,23 @@ test("prints and child processes go to standard error, and cannot take the clien
     console.log(JSON.stringify({ id: "before" }))
     await server.serve()
     console.log(JSON.stringify({ id: "after" }))
-  `.replace(/import \{ (.*?) \} from "(.*?)"/g, 'const { $1 } = await import("$2")'))
+  `.replace(/import \{ (.*?) \} from "(.*?)"/g, 'const { $1 } = await import("$2")'),
+  )
   await running.message("before")
   const noise = running.call(1, "noise")
   const echo = running.call(2, "echo", { text: "still here" })
   assert.equal((await noise).result.structuredContent, 0)
   assert.equal((await echo).result.content[0].text, "still here")
   assert.equal(await within(5000, running.end()), 0)
-  for (const from of ["console.log", "stdout.write", "writeSync", "child"]) assert.match(running.stderr, new RegExp(`^from ${from}$`, "m"))
-  assert.deepEqual(running.stdout.trim().split("\n").map((line) => JSON.parse(line).id), ["before", 1, 2, "after"])
+  for (const from of ["console.log", "stdout.write", "writeSync", "child"])
+    assert.match(running.stderr, new RegExp(`^from ${from}$`, "m"))
+  assert.deepEqual(
+    running.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).id),
+    ["before", 1, 2, "after"],
+  )
 })
 
 test("a large answer reaches a slow reader whole, though Node makes pipes non-blocking", async () => {
@@ -75,8 +84,15 @@ test("the log of a crash goes to standard error, and its stack not to the client
 })
 
 test("closed standard streams are no crash", async () => {
-  for (const stdio of [["ignore", "pipe", "pipe"], ["pipe", "ignore", "ignore"]]) {
-    const child = spawn(process.execPath, [new URL("../../../tests/everything/node/everything.mjs", import.meta.url).pathname], { stdio })
+  for (const stdio of [
+    ["ignore", "pipe", "pipe"],
+    ["pipe", "ignore", "ignore"],
+  ]) {
+    const child = spawn(
+      process.execPath,
+      [new URL("../../../tests/everything/node/everything.mjs", import.meta.url).pathname],
+      { stdio },
+    )
     child.stdin?.end()
     assert.equal(await within(5000, new Promise((resolve) => child.on("close", resolve))), 0)
   }

@@ -23,7 +23,11 @@ const BUSY = `
 `
 
 const ready = (worker) =>
-  within(10_000, new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)), "a worker's start")
+  within(
+    10_000,
+    new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)),
+    "a worker's start",
+  )
 
 test("workers may be terminated in the middle of calls", async () => {
   const server = new Server({ name: "main", version: "1" })
@@ -78,6 +82,8 @@ test("a worker may serve the standard streams; its end ends serving", async () =
 })
 
 test("process.exit() in a worker ends that worker alone", async () => {
-  const worker = new Worker(`${BUSY}; parentPort.postMessage("x"); setTimeout(() => process.exit(5), 100)`, { eval: true })
+  const worker = new Worker(`${BUSY}; parentPort.postMessage("x"); setTimeout(() => process.exit(5), 100)`, {
+    eval: true,
+  })
   assert.equal(await within(5000, new Promise((resolve) => worker.once("exit", resolve))), 5)
 })
