@@ -4,7 +4,7 @@ PROFILE := quick
 BUILD   := build
 PREFIX  ?= /usr/local
 
-.PHONY: help demo test check everything install test-rust test-c test-python test-node test-wire test-interop clean
+.PHONY: help demo test check everything install test-rust test-c test-python test-node test-readme test-wire test-interop clean
 
 help:
 	@echo 'make demo        watch a real client hear changes from servers in four languages'
@@ -27,7 +27,7 @@ demo: everything
 	node examples/demo/demo.mjs
 
 # Linters last: a failing test says more than a failing comment.
-test: everything test-rust test-c test-python test-node test-wire test-interop check
+test: everything test-rust test-c test-python test-node test-readme test-wire test-interop check
 	@echo 'all tests passed'
 
 check:
@@ -47,6 +47,9 @@ test-python:
 
 test-node:
 	sh bindings/node/test.sh $(PROFILE)
+
+test-readme:
+	python3 tests/readme/run.py $(PROFILE)
 
 test-wire:
 	sh tests/wire/run.sh
