@@ -171,8 +171,10 @@ fn expression(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
         Some('/') => variable("/", false),
         Some('.') => variable(".", false),
         Some('#') => variable("#", true),
-        Some('?') => Ok(push(parts, Part::Query { first: b'?', names })),
-        Some('&') => Ok(push(parts, Part::Query { first: b'&', names })),
+        Some(operator @ ('?' | '&')) => {
+            push(parts, Part::Query { first: if operator == '?' { b'?' } else { b'&' }, names });
+            Ok(())
+        }
         Some(_) => variable("", true),
     }
 }
