@@ -110,9 +110,8 @@ pub unsafe fn as_slice<'a, T>(data: *const T, count: usize) -> Result<&'a [T], F
 /// As for [`as_bytes`].
 pub unsafe fn as_text<'a>(text: tocsin_str) -> Result<&'a str, Failure> {
     // SAFETY: as the caller says.
-    std::str::from_utf8(unsafe { as_bytes(text) }?).map_err(|error| {
-        Failure::argument(format!("a text is not UTF-8; its first {} bytes are", error.valid_up_to()))
-    })
+    std::str::from_utf8(unsafe { as_bytes(text) }?)
+        .map_err(|error| Failure::argument(format!("a text is not UTF-8; its first {} bytes are", error.valid_up_to())))
 }
 
 /// Largest `struct_size` that is believed.

@@ -1,4 +1,4 @@
-//! Calls: a request, and the right and duty to answer it once.
+//! A request, and the right and duty to answer it once.
 //!
 //! A handler answers at once, or keeps the call and answers later, from any thread. Every answering function takes the
 //! call, whatever it returns: the handle is not to be used after it. Until then every function here may be called from
@@ -31,7 +31,7 @@ pub const TOCSIN_CALL_LISTEN: u32 = 4;
 #[derive(Clone, Copy)]
 pub struct tocsin_request {
     pub struct_size: usize,
-    /// TOCSIN_CALL_…
+    /// TOCSIN_CALL_...
     pub kind: u32,
     /// Served by 2026-07-28 rules; otherwise the client made a handshake.
     pub modern: bool,
@@ -371,13 +371,13 @@ pub const TOCSIN_ASKED_SUSPENDED: i32 = 1;
 pub const TOCSIN_ASKED_FAILED: i32 = 2;
 
 /// Goes on with a call after its questions; answer is valid during the call.
-pub type tocsin_asked_fn = Option<
-    unsafe extern "C" fn(call: *mut tocsin_call, outcome: i32, answer: tocsin_str, user_data: *mut c_void),
->;
+pub type tocsin_asked_fn =
+    Option<unsafe extern "C" fn(call: *mut tocsin_call, outcome: i32, answer: tocsin_str, user_data: *mut c_void)>;
 
 /// Asks the client, all questions at once, and goes on in then: at once, or later where handlers of this kind run. Leave
-/// the answering to it; only if this fails is the call still yours. A handler that asks is written once for all clients, but a modern client's answers come with a
-/// new call, so whatever it does before it asks, it does again. When the server is freed first, only drop runs.
+/// the answering to it; only if this fails is the call still yours. A handler that asks is written once for all clients,
+/// but a modern client's answers come with a new call: what a handler does before it asks, it does again. When the
+/// server is freed first, only drop runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_call_ask(
     call: *mut tocsin_call,

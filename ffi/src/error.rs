@@ -1,4 +1,4 @@
-//! Errors: why a call failed, in words.
+//! Why a function failed, in words.
 
 use tocsin_core::{BuildError, RegistryError};
 

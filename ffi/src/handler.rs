@@ -1,4 +1,4 @@
-//! Handlers: C's functions, and where they run.
+//! C's functions, and where they run.
 //!
 //! By default a handler runs on one of the server's own handler threads and may block. With TOCSIN_HANDLER_INLINE it
 //! runs on the thread that read the request, and must return at once. With a queue it runs wherever the host drains it.

@@ -1,4 +1,4 @@
-//! JSON: as much as a handler needs, so that no JSON library is imposed.
+//! As much JSON as a handler needs, so that no JSON library is imposed.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The library: versions, statuses, text, and its log.
+//! Versions, statuses, text, and the library's own log.
 
 use std::ffi::{c_char, c_void};
 
@@ -16,25 +16,26 @@ pub const TOCSIN_VERSION_PATCH: u32 = 0;
 /// Version of the ABI; moves with the SONAME. Compare it with tocsin_abi_version().
 pub const TOCSIN_ABI_VERSION: u32 = 0;
 
-/// Outcome of a fallible call. Values are frozen; later versions only append.
+/// TOCSIN_STATUS_...
 pub type tocsin_status = i32;
-pub const TOCSIN_STATUS_OK: tocsin_status = 0;
+/// Outcome of a fallible call, a tocsin_status. Values are frozen; later versions only append.
+pub const TOCSIN_STATUS_OK: i32 = 0;
 /// NULL, a bad struct_size, not UTF-8, or an option that cannot be used.
-pub const TOCSIN_STATUS_INVALID_ARGUMENT: tocsin_status = 1;
+pub const TOCSIN_STATUS_INVALID_ARGUMENT: i32 = 1;
 /// Not JSON, or not the shape that was asked for.
-pub const TOCSIN_STATUS_INVALID_JSON: tocsin_status = 2;
-pub const TOCSIN_STATUS_ALREADY_EXISTS: tocsin_status = 3;
-pub const TOCSIN_STATUS_NOT_FOUND: tocsin_status = 4;
+pub const TOCSIN_STATUS_INVALID_JSON: i32 = 2;
+pub const TOCSIN_STATUS_ALREADY_EXISTS: i32 = 3;
+pub const TOCSIN_STATUS_NOT_FOUND: i32 = 4;
 /// Stopping, or stopped.
-pub const TOCSIN_STATUS_CLOSED: tocsin_status = 5;
-pub const TOCSIN_STATUS_TIMEOUT: tocsin_status = 6;
-pub const TOCSIN_STATUS_IO: tocsin_status = 7;
+pub const TOCSIN_STATUS_CLOSED: i32 = 5;
+pub const TOCSIN_STATUS_TIMEOUT: i32 = 6;
+pub const TOCSIN_STATUS_IO: i32 = 7;
 /// The handle is from before fork().
-pub const TOCSIN_STATUS_FORKED: tocsin_status = 8;
+pub const TOCSIN_STATUS_FORKED: i32 = 8;
 /// A bug in tocsin, contained; free the handle.
-pub const TOCSIN_STATUS_PANIC: tocsin_status = 9;
+pub const TOCSIN_STATUS_PANIC: i32 = 9;
 /// Not from inside a callback.
-pub const TOCSIN_STATUS_REENTRANT: tocsin_status = 10;
+pub const TOCSIN_STATUS_REENTRANT: i32 = 10;
 
 /// Borrowed UTF-8, not NUL-terminated. {NULL, 0} is the empty text.
 #[repr(C)]

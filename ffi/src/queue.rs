@@ -1,4 +1,4 @@
-//! Queues: calls that wait for the host.
+//! Calls that wait for the host.
 //!
 //! For hosts that call their own interfaces from one thread only, and for loops. Protocol traffic goes on while the host
 //! is busy; a call that waits may be cancelled or time out meanwhile, and is then not delivered.
@@ -214,8 +214,7 @@ pub unsafe extern "C" fn tocsin_queue_take(
         if calls.is_null() || taken.is_null() || capacity == 0 {
             return Err(Failure::argument("there must be a place for the calls and for their number"));
         }
-        let end = (timeout_ms != TOCSIN_FOREVER)
-            .then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
+        let end = (timeout_ms != TOCSIN_FOREVER).then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
         let mut count = 0;
         while count < capacity {
             let end = if count == 0 { end } else { Some(Instant::now()) };

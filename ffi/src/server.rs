@@ -1,4 +1,4 @@
-//! Servers: what is offered, to any number of clients over any number of transports.
+//! What is offered, to any number of clients over any number of transports.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -302,7 +302,10 @@ pub unsafe extern "C" fn tocsin_server_on_listen(
 /// 0 is the null device and 1 is standard error for the whole process, so that a stray printf() does no harm.
 /// TOCSIN_STATUS_REENTRANT from inside a callback of the server.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tocsin_serve_stdio(server: *mut tocsin_server, error: *mut *mut tocsin_error) -> tocsin_status {
+pub unsafe extern "C" fn tocsin_serve_stdio(
+    server: *mut tocsin_server,
+    error: *mut *mut tocsin_error,
+) -> tocsin_status {
     guard(error, || {
         // SAFETY: C's handle.
         let shared = unsafe { shared(server) }?;

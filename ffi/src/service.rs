@@ -1,4 +1,4 @@
-//! Services: a transport that is served in the background.
+//! A transport that is served in the background.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

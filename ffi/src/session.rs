@@ -1,4 +1,4 @@
-//! Sessions: a client whose bytes the host moves, over a transport of its own.
+//! A client whose bytes the host moves, over a transport of its own.
 
 use std::ffi::c_void;
 use std::sync::Arc;
