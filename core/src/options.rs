@@ -95,6 +95,9 @@ pub struct Options {
     pub max_output_bytes: usize,
     /// How long calls in flight may go on after the server was told to stop. Default 5 s.
     pub shutdown_grace: Duration,
+    /// How long they may go on after the end of the input. Default 1 s: clients that end the input wait about 2 s for
+    /// the process before they kill it.
+    pub input_end_grace: Duration,
     /// After so long a call without an answer gets a tool error. Default: never.
     pub handler_timeout: Option<Duration>,
     /// How long a sealed `requestState` is good for. Default 10 minutes.
@@ -132,6 +135,7 @@ impl Options {
             max_in_flight: 4_096,
             max_output_bytes: 8 << 20,
             shutdown_grace: Duration::from_secs(5),
+            input_end_grace: Duration::from_secs(1),
             handler_timeout: None,
             state_ttl: Duration::from_secs(600),
             state_key: None,
@@ -177,6 +181,9 @@ impl Options {
             "max_output_bytes" => self.max_output_bytes = size("max_output_bytes", value, 1)?,
             "shutdown_grace_ms" => {
                 self.shutdown_grace = Duration::from_millis(number("shutdown_grace_ms", value, 0)?);
+            }
+            "input_end_grace_ms" => {
+                self.input_end_grace = Duration::from_millis(number("input_end_grace_ms", value, 0)?);
             }
             "handler_timeout_ms" => {
                 let ms = number("handler_timeout_ms", value, 0)?;

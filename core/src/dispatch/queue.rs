@@ -127,6 +127,18 @@ impl<E> Queue<E> {
         }
     }
 
+    /// Waits until there are events, and takes none: for threads that must have something else before they take one.
+    /// False when the queue is closed.
+    pub fn wait(&self) -> bool {
+        let mut state = self.lock();
+        while state.events.is_empty() && !state.closed {
+            state.waiting += 1;
+            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
+        !state.closed
+    }
+
     /// How many events wait.
     pub fn len(&self) -> usize {
         self.lock().events.len()

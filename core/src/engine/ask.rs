@@ -81,6 +81,17 @@ fn declares(capabilities: &str, (name, mode): (&str, Option<&str>)) -> bool {
     }
 }
 
+/// Whether the client declares what a question needs, and its revision knows the question at all.
+fn can_answer(call: &CallInner, needed: (&str, Option<&str>)) -> bool {
+    let features = &call.revision.features;
+    let known = match needed {
+        ("elicitation", Some(_)) => features.icons,
+        ("elicitation", None) => features.elicitation,
+        _ => true,
+    };
+    known && declares(call.capabilities(), needed)
+}
+
 impl Context {
     /// Asks the client, and calls `done` once with what became of it; at once if the answers are there already.
     ///
@@ -104,7 +115,7 @@ impl Context {
     /// Whether the client says that it can answer a request of `method`.
     pub fn can_ask(&self, method: &str) -> bool {
         let request = InputRequest { key: String::new(), method: method.into(), params: "{}".into() };
-        capability(&request).is_ok_and(|needed| declares(self.client_capabilities(), needed))
+        capability(&request).is_ok_and(|needed| can_answer(&self.inner, needed))
     }
 }
 
@@ -126,7 +137,7 @@ fn prepare(call: &Arc<CallInner>, requests: &[InputRequest]) -> Result<(), Asked
             return Err(Asked::Failed(ErrorObject::internal(text)));
         }
         let needed = capability(request).map_err(Asked::Failed)?;
-        if !declares(call.capabilities(), needed) && !missing.contains(&needed) {
+        if !can_answer(call, needed) && !missing.contains(&needed) {
             missing.push(needed);
         }
     }

@@ -26,6 +26,8 @@ pub struct Features {
     pub audio: bool,
     /// `title`, `resource_link`, `structuredContent`, `outputSchema`, `_meta` on definitions.
     pub structured: bool,
+    /// `elicitation/create`.
+    pub elicitation: bool,
     /// Icons, website addresses, and the `mode` of an elicitation.
     pub icons: bool,
     /// Structured content may be any JSON value, an output schema any schema.
@@ -39,11 +41,12 @@ const V2024_11_05: Features = Features {
     completions_capability: false,
     audio: false,
     structured: false,
+    elicitation: false,
     icons: false,
     any_structured: false,
 };
 const V2025_03_26: Features = Features { batches: true, completions_capability: true, audio: true, ..V2024_11_05 };
-const V2025_06_18: Features = Features { batches: false, structured: true, ..V2025_03_26 };
+const V2025_06_18: Features = Features { batches: false, structured: true, elicitation: true, ..V2025_03_26 };
 const V2025_11_25: Features = Features { null_error_id: false, icons: true, ..V2025_06_18 };
 const V2026_07_28: Features = Features { era: Era::Modern, any_structured: true, ..V2025_11_25 };
 

@@ -65,7 +65,8 @@ impl LineSession {
         let mut framer = self.framer.lock().unwrap_or_else(PoisonError::into_inner);
         framer.finish(|line| take(&self.session, line));
         drop(framer);
-        self.session.engine.drain(&self.session, self.session.engine.options.shutdown_grace);
+        let options = &self.session.engine.options;
+        self.session.engine.drain(&self.session, options.input_end_grace);
         drain(self.session.channel.outbox(), &self.output);
     }
 }

@@ -237,8 +237,10 @@ pub(crate) fn serve(engine: &Arc<Engine>, stdio: Stdio) -> io::Result<()> {
         })?
     };
     let read = read_all(&session, &input, &writer, &outbox, gone_reader.as_fd());
-    let end = Instant::now() + engine.options.shutdown_grace;
-    engine.drain(&session, end.saturating_duration_since(Instant::now()));
+    let options = &engine.options;
+    let grace = if engine.is_stopping() { options.shutdown_grace } else { options.input_end_grace };
+    let end = Instant::now() + grace;
+    engine.drain(&session, grace);
     // At least a moment, so that a reader that is there gets what was answered last.
     writer.flush(&outbox, end.max(Instant::now() + Duration::from_millis(500)));
     session.close();
