@@ -1,13 +1,16 @@
 //! A call in Python's hands.
 
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tocsin::dispatch::Event;
 use tocsin::{CallKind, Context, ErrorObject, InputRequest, Level};
 
+use crate::error::tool;
 use crate::mailbox::{Mailbox, outcome};
+
+/// Bytes from which on an answer is written without holding the interpreter.
+const LONG: usize = 1 << 16;
 
 /// A request, and the right to answer it once; later answers are ignored.
 #[pyclass(frozen)]
@@ -21,11 +24,17 @@ impl Call {
         Call { context: call.context().clone(), call: Mutex::new(Some(call)) }
     }
 
-    fn answer(&self, py: Python<'_>, f: impl FnOnce(tocsin::Call) + Send) {
-        let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(call) = call {
-            // Answering may wait for a cancel callback, and writes JSON.
-            py.detach(|| f(call));
+    fn take(&self) -> Option<tocsin::Call> {
+        self.call.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Answers, unless that is done. Nothing that the engine may wait for here needs the interpreter, which is only
+    /// let go for texts of some length: threads that trade it for every answer do little else.
+    fn answer(&self, py: Python<'_>, length: usize, f: impl FnOnce(tocsin::Call) + Send) {
+        match self.take() {
+            Some(call) if length > LONG => py.detach(|| f(call)),
+            Some(call) => f(call),
+            None => {}
         }
     }
 }
@@ -93,66 +102,68 @@ impl Call {
         self.context.is_cancelled()
     }
 
+    #[getter]
+    fn wants_progress(&self) -> bool {
+        self.context.wants_progress()
+    }
+
     fn can_ask(&self, method: &str) -> bool {
         self.context.can_ask(method)
     }
 
     fn complete(&self, py: Python<'_>, json: String) {
-        self.answer(py, |call| call.complete(json));
+        self.answer(py, json.len(), |call| call.complete(json));
     }
 
     fn complete_text(&self, py: Python<'_>, text: String) {
-        self.answer(py, |call| call.complete_text(text));
+        self.answer(py, text.len(), |call| call.complete_text(text));
     }
 
     fn complete_structured(&self, py: Python<'_>, json: String) {
-        self.answer(py, |call| call.complete_structured(json));
+        self.answer(py, json.len(), |call| call.complete_structured(json));
     }
 
     fn complete_blob(&self, py: Python<'_>, base64: String) {
-        self.answer(py, |call| call.complete_blob(base64));
+        self.answer(py, base64.len(), |call| call.complete_blob(base64));
     }
 
     fn complete_values(&self, py: Python<'_>, values: Vec<String>) {
-        self.answer(py, |call| call.complete_values(values));
+        self.answer(py, 0, |call| call.complete_values(values));
     }
 
     fn fail(&self, py: Python<'_>, text: String) {
-        self.answer(py, |call| call.fail(text));
+        self.answer(py, text.len(), |call| call.fail(text));
     }
 
     #[pyo3(signature = (code, message, data=None))]
     fn fail_with(&self, py: Python<'_>, code: i32, message: String, data: Option<String>) {
         let error = ErrorObject { code, message, data };
-        self.answer(py, |call| call.fail_with(error));
+        self.answer(py, 0, |call| call.fail_with(error));
     }
 
     fn crash(&self, py: Python<'_>, detail: &str) {
-        self.answer(py, |call| call.crash(detail));
+        self.answer(py, 0, |call| call.crash(detail));
     }
 
     /// Lets go of it: silent if it was cancelled or is suspended, otherwise an error for the client.
-    fn discard(&self, py: Python<'_>) {
-        self.answer(py, drop);
+    fn discard(&self) {
+        drop(self.take());
     }
 
     #[pyo3(signature = (progress, total=None, message=None))]
-    fn progress(&self, py: Python<'_>, progress: f64, total: Option<f64>, message: Option<&str>) {
-        py.detach(|| self.context.progress(progress, total, message));
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        self.context.progress(progress, total, message);
     }
 
     #[pyo3(signature = (level, data, logger=None))]
-    fn log(&self, py: Python<'_>, level: &str, data: &str, logger: Option<&str>) -> PyResult<()> {
-        let level = Level::parse(level).ok_or_else(|| {
-            let names = Level::ALL.map(Level::name).join(", ");
-            PyValueError::new_err(format!("there is no log level '{level}'; use one of {names}"))
-        })?;
-        py.detach(|| self.context.log(level, logger, data)).map_err(|error| PyValueError::new_err(error.message))
+    fn log(&self, level: &str, data: &str, logger: Option<&str>) -> PyResult<()> {
+        let level = Level::parse(level).ok_or_else(|| tool(unknown(level)))?;
+        self.context.log(level, logger, data).map_err(|error| tool(error.message))
     }
 
     /// Asks `(key, method, params)` questions; what becomes of them goes to `mailbox` under `token`.
     fn ask(&self, py: Python<'_>, questions: Vec<(String, String, String)>, mailbox: &Mailbox, token: u64) {
-        let queue = Arc::clone(&mailbox.queue);
+        let queue = mailbox.queue();
         py.detach(|| {
             self.context.ask_with(&requests(questions), move |asked| queue.push(Event::Asked(token, asked)));
         });
@@ -167,6 +178,11 @@ impl Call {
             receiver.recv().unwrap_or(("suspended", String::new()))
         })
     }
+}
+
+fn unknown(level: &str) -> String {
+    let [first @ .., last] = Level::ALL.map(Level::name);
+    format!("unknown log level '{level}'; use {} or {last}", first.join(", "))
 }
 
 fn requests(questions: Vec<(String, String, String)>) -> Vec<InputRequest> {

@@ -1,42 +1,49 @@
-//! Errors of the core as Python exceptions.
+//! Errors of the core as the package's exceptions.
 
 use std::sync::OnceLock;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
-create_exception!(tocsin, NativeRegistryError, PyException, "An edit of a list was refused.");
-create_exception!(tocsin, NativeBuildError, PyValueError, "A server cannot be built so.");
+mod python {
+    use pyo3::import_exception;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("NativeRegistryError", module.py().get_type::<NativeRegistryError>())?;
-    module.add("NativeBuildError", module.py().get_type::<NativeBuildError>())
+    import_exception!(tocsin.errors, BuildError);
+    import_exception!(tocsin.errors, RegistryError);
+    import_exception!(tocsin.errors, ToolError);
 }
 
 pub fn registry(error: tocsin::RegistryError) -> PyErr {
-    NativeRegistryError::new_err(error.to_string())
+    python::RegistryError::new_err(error.to_string())
+}
+
+pub fn tool(text: String) -> PyErr {
+    python::ToolError::new_err(text)
 }
 
 pub fn build(error: tocsin::BuildError) -> PyErr {
-    NativeBuildError::new_err(error.to_string())
+    python::BuildError::new_err(error.to_string())
 }
 
 pub fn io(error: std::io::Error) -> PyErr {
     PyOSError::new_err(error.to_string())
 }
 
-/// The process that loaded the library: its threads do not survive a fork.
+/// The process that first used the library: its threads do not survive a fork.
 static PROCESS: OnceLock<u32> = OnceLock::new();
+
+pub fn is_forked() -> bool {
+    let me = std::process::id();
+    *PROCESS.get_or_init(|| me) != me
+}
 
 /// Refuses use in a forked child, which would wait for threads that are not there.
 pub fn check_process() -> PyResult<()> {
-    let me = std::process::id();
-    if *PROCESS.get_or_init(|| me) == me {
-        return Ok(());
+    if is_forked() {
+        return Err(PyRuntimeError::new_err(
+            "this process was forked from one that uses tocsin, whose threads stayed behind; start processes with \
+             'spawn' or 'forkserver', or create the server after the fork in a process that never used tocsin",
+        ));
     }
-    Err(PyRuntimeError::new_err(
-        "tocsin was used before this process was forked, and its threads stayed behind; start the process with 'spawn' \
-         instead of 'fork'",
-    ))
+    Ok(())
 }

@@ -1,34 +1,79 @@
 //! The road from the engine into Python: one queue, drained in batches by an event loop or by handler threads.
 
-use std::os::fd::{AsFd, AsRawFd};
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nix::sys::eventfd::{EfdFlags, EventFd};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tocsin::Asked;
-use tocsin::dispatch::{Event, Queue};
+use tocsin::dispatch::{Event, Queue, QueueHandler};
 
+use crate::bell::Bell;
 use crate::call::Call;
-use crate::error::{check_process, io};
+use crate::error::{check_process, io, is_forked};
 
-/// A queue of events.
+/// Kinds of events, as Python sees them.
+pub const CALL: u8 = 0;
+pub const CANCELLED: u8 = 1;
+pub const ASKED: u8 = 2;
+pub const WATCH: u8 = 3;
+
+#[derive(Default)]
+struct Handlers {
+    last: u64,
+    by_number: HashMap<u64, Py<PyAny>>,
+}
+
+/// A queue of events, and the handlers that its calls are for.
+///
+/// The handlers' lock is held only while attached, and nothing that may run Python code happens under it.
 #[pyclass(frozen)]
 pub struct Mailbox {
-    pub queue: Arc<Queue>,
-    bell: Arc<EventFd>,
+    queue: Arc<Queue>,
+    bell: Bell,
+    handlers: Mutex<Handlers>,
 }
 
-/// A bell that an event loop can watch.
-pub fn bell() -> PyResult<Arc<EventFd>> {
-    let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
-    EventFd::from_value_and_flags(0, flags).map(Arc::new).map_err(|error| io(error.into()))
-}
+impl Mailbox {
+    pub fn queue(&self) -> Arc<Queue> {
+        Arc::clone(&self.queue)
+    }
 
-/// A full counter is as good as one more.
-pub fn ring(bell: &EventFd) {
-    let _ = bell.write(1);
+    fn lock(&self) -> MutexGuard<'_, Handlers> {
+        self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a handler its number in the core.
+    pub fn enter(&self, handler: Py<PyAny>) -> Arc<QueueHandler> {
+        let mut handlers = self.lock();
+        handlers.last += 1;
+        let number = handlers.last;
+        handlers.by_number.insert(number, handler);
+        drop(handlers);
+        QueueHandler::new(self.queue(), number)
+    }
+
+    /// Takes events, each with its handler, so that no other thread can drop the handler in between.
+    fn take(&self, py: Python<'_>, take: impl FnOnce(&Queue) -> Vec<Event>) -> Vec<(Option<Py<PyAny>>, Event)> {
+        let mut dropped = Vec::new();
+        let mut handlers = self.lock();
+        let events = take(&self.queue);
+        let mut taken = Vec::with_capacity(events.len());
+        for event in events {
+            match &event {
+                Event::Dropped(number) => dropped.extend(handlers.by_number.remove(number)),
+                Event::Call(number, _) => {
+                    let handler = handlers.by_number.get(number).map(|handler| handler.clone_ref(py));
+                    taken.push((handler, event));
+                }
+                _ => taken.push((None, event)),
+            }
+        }
+        drop(handlers);
+        drop(dropped);
+        taken
+    }
 }
 
 #[pymethods]
@@ -36,57 +81,115 @@ impl Mailbox {
     #[new]
     fn new() -> PyResult<Mailbox> {
         check_process()?;
-        let bell = bell()?;
-        let rung = Arc::clone(&bell);
-        Ok(Mailbox { queue: Queue::new(move || ring(&rung)), bell })
+        let bell = Bell::new().map_err(io)?;
+        let rung = bell.clone();
+        Ok(Mailbox { queue: Queue::new(move || rung.ring()), bell, handlers: Mutex::default() })
     }
 
     /// Readable while events wait.
     fn fileno(&self) -> i32 {
-        self.bell.as_fd().as_raw_fd()
+        self.bell.fileno()
     }
 
     /// Takes at most `max` events without waiting.
     fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        // Read before the queue is looked at: what comes later rings again.
-        let _ = self.bell.read();
-        let events = self.queue.drain(max);
-        if events.len() == max {
-            ring(&self.bell);
+        // Hushed before the queue is looked at: what comes later rings again.
+        self.bell.hush();
+        let mut count = 0;
+        let taken = self.take(py, |queue| {
+            let events = queue.drain(max);
+            count = events.len();
+            events
+        });
+        if count == max {
+            self.bell.ring();
         }
-        events.into_iter().map(|event| tuple(py, event)).collect()
+        taken.into_iter().filter_map(|(handler, event)| tuple(py, handler, event).transpose()).collect()
     }
 
-    /// Takes one event, waiting for it without holding the interpreter; `None` when the mailbox is closed.
-    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        if let Some(event) = self.queue.try_take() {
-            return tuple(py, event).map(Some);
+    /// Takes one event without waiting.
+    fn pop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        loop {
+            let mut any = false;
+            let taken = self.take(py, |queue| {
+                let event = queue.try_take();
+                any = event.is_some();
+                event.into_iter().collect()
+            });
+            if !any {
+                return Ok(None);
+            }
+            if let Some((handler, event)) = taken.into_iter().next()
+                && let Some(tuple) = tuple(py, handler, event)?
+            {
+                return Ok(Some(tuple));
+            }
         }
-        let event = py.detach(|| self.queue.take(None));
-        event.map(|event| tuple(py, event)).transpose()
     }
 
-    /// Takes one event, waiting at most so many seconds; for tests.
-    fn take_within<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let event = py.detach(|| self.queue.take(Some(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)))));
-        event.map(|event| tuple(py, event)).transpose()
+    /// What threads wait with, without keeping the handlers alive.
+    fn waiter(&self) -> Waiter {
+        Waiter { queue: self.queue() }
     }
 
-    /// Ends it: threads in `take` return, calls that wait or come are answered with an error.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Held by nobody while the collector runs.
+        if let Ok(handlers) = self.handlers.try_lock() {
+            for handler in handlers.by_number.values() {
+                visit.call(handler)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn __clear__(&self) {
+        let handlers = std::mem::take(&mut self.lock().by_number);
+        drop(handlers);
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        // Locks of the parent's threads may be held for ever in a child.
+        if !is_forked() {
+            self.queue.close();
+        }
+    }
+}
+
+/// Waits for a mailbox.
+#[pyclass(frozen)]
+pub struct Waiter {
+    queue: Arc<Queue>,
+}
+
+#[pymethods]
+impl Waiter {
+    /// Waits, without holding the interpreter, until there are events; false when the mailbox is closed.
+    fn wait(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.queue.wait())
+    }
+
+    /// Ends the mailbox: `wait` returns, and calls that wait or come are answered with an error.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.queue.close());
     }
 }
 
-/// `(kind, …)` for Python to look at.
-fn tuple<'py>(py: Python<'py>, event: Event) -> PyResult<Bound<'py, PyTuple>> {
-    match event {
-        Event::Call(handler, call) => ("call", handler, Call::new(call)).into_pyobject(py),
-        Event::Cancelled(key) => Ok(("cancelled", key, py.None()).into_pyobject(py)?),
-        Event::Asked(token, asked) => Ok(("asked", token, outcome(asked)).into_pyobject(py)?),
-        Event::Watch(uri, active) => Ok(("watch", uri, active).into_pyobject(py)?),
-        Event::Dropped(handler) => Ok(("dropped", handler, py.None()).into_pyobject(py)?),
-    }
+/// `(kind, …)` for Python to look at; `None` for what is over before it began.
+fn tuple<'py>(py: Python<'py>, handler: Option<Py<PyAny>>, event: Event) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let tuple = match event {
+        Event::Call(_, call) if call.is_cancelled() => {
+            call.discard();
+            return Ok(None);
+        }
+        Event::Call(_, call) => (CALL, handler, Call::new(call)).into_pyobject(py)?,
+        Event::Cancelled(key) => (CANCELLED, key, py.None()).into_pyobject(py)?,
+        Event::Asked(token, asked) => (ASKED, token, outcome(asked)).into_pyobject(py)?,
+        Event::Watch(uri, active) => (WATCH, uri, active).into_pyobject(py)?,
+        Event::Dropped(_) => return Ok(None),
+    };
+    Ok(Some(tuple))
 }
 
 /// `("answered", json)`, `("suspended", "")` or `("failed", text)`.

@@ -1,17 +1,16 @@
-//! A server in Python's hands: definitions and handler numbers in, events out.
+//! A server in Python's hands: definitions and handlers in, events out.
 
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
-use std::time::Duration;
 
-use nix::sys::eventfd::EventFd;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tocsin::dispatch::{Event, QueueHandler};
-use tocsin::{ListKind, MemoryClient, Options};
+use tocsin::dispatch::Event;
+use tocsin::{Handler, ListKind, Options, RegistryError};
 
-use crate::error::{build, check_process, io, registry};
-use crate::mailbox::{Mailbox, bell, ring};
+use crate::client::Client;
+use crate::error::{build, check_process, io, is_forked, registry};
+use crate::mailbox::Mailbox;
+use crate::service::Service;
 
 /// See `tocsin.Server`.
 #[pyclass(frozen)]
@@ -19,14 +18,27 @@ pub struct Server {
     server: tocsin::Server,
 }
 
-type Handler = (Py<Mailbox>, u64);
+/// A handler, and the mailbox that its calls go to.
+type Target = (Py<Mailbox>, Py<PyAny>);
 
-fn handler((mailbox, id): &Handler) -> Arc<QueueHandler> {
-    QueueHandler::new(Arc::clone(&mailbox.get().queue), *id)
+fn enter((mailbox, handler): Target) -> Arc<dyn Handler> {
+    mailbox.get().enter(handler)
 }
 
 fn unknown(list: &str) -> PyErr {
     PyValueError::new_err(format!("there is no list '{list}'"))
+}
+
+impl Server {
+    /// Edits the registry without holding the interpreter: a writer may wait for readers.
+    fn edit(
+        &self,
+        py: Python<'_>,
+        edit: impl FnOnce(&tocsin::Server) -> Result<(), RegistryError> + Send,
+    ) -> PyResult<()> {
+        check_process()?;
+        py.detach(|| edit(&self.server)).map_err(registry)
+    }
 }
 
 #[pymethods]
@@ -41,53 +53,75 @@ impl Server {
         Ok(Server { server: tocsin::Server::with_options(all).map_err(build)? })
     }
 
-    /// Adds, or with `replace` puts in its place, the entry that `definition` describes.
-    #[pyo3(signature = (list, definition, main, completer=None, replace=false))]
+    /// Adds the entry that `definition` describes, or with `replace` puts it in the place of the one of that name.
     fn put(
         &self,
         py: Python<'_>,
         list: &str,
         definition: &str,
-        main: Handler,
-        completer: Option<Handler>,
+        handler: Target,
+        completer: Option<Target>,
         replace: bool,
     ) -> PyResult<()> {
-        check_process()?;
-        let main = handler(&main);
-        let completer = completer.as_ref().map(|pair| handler(pair) as Arc<dyn tocsin::Handler>);
-        let server = &self.server;
-        py.detach(|| match (list, replace) {
-            ("tools", false) => server.tools().add_shared(definition, main),
-            ("tools", true) => server.tools().replace_shared(definition, main),
-            ("prompts", false) => server.prompts().add_shared(definition, main, completer),
-            ("prompts", true) => server.prompts().replace_shared(definition, main, completer),
-            ("resources", false) => server.resources().add_shared(definition, main),
-            ("resources", true) => server.resources().replace_shared(definition, main),
-            ("templates", false) => server.templates().add_shared(definition, main, completer),
-            (_, _) => server.templates().replace_shared(definition, main, completer),
-        })
-        .map_err(registry)
+        let handler = enter(handler);
+        let completer = completer.map(enter);
+        match (list, replace) {
+            ("tools", false) => self.edit(py, |server| server.tools().add_shared(definition, handler)),
+            ("tools", true) => self.edit(py, |server| server.tools().replace_shared(definition, handler)),
+            ("prompts", false) => self.edit(py, |server| server.prompts().add_shared(definition, handler, completer)),
+            ("prompts", true) => {
+                self.edit(py, |server| server.prompts().replace_shared(definition, handler, completer))
+            }
+            ("resources", false) => self.edit(py, |server| server.resources().add_shared(definition, handler)),
+            ("resources", true) => self.edit(py, |server| server.resources().replace_shared(definition, handler)),
+            ("templates", false) => {
+                self.edit(py, |server| server.templates().add_shared(definition, handler, completer))
+            }
+            ("templates", true) => {
+                self.edit(py, |server| server.templates().replace_shared(definition, handler, completer))
+            }
+            _ => Err(unknown(list)),
+        }
     }
 
-    /// `remove`, `enable` or `disable`.
-    fn edit(&self, py: Python<'_>, list: &str, key: &str, what: &str) -> PyResult<()> {
-        check_process()?;
-        let server = &self.server;
-        py.detach(|| match (list, what) {
-            ("tools", "remove") => server.tools().remove(key),
-            ("tools", "enable") => server.tools().enable(key),
-            ("tools", _) => server.tools().disable(key),
-            ("prompts", "remove") => server.prompts().remove(key),
-            ("prompts", "enable") => server.prompts().enable(key),
-            ("prompts", _) => server.prompts().disable(key),
-            ("resources", "remove") => server.resources().remove(key),
-            ("resources", "enable") => server.resources().enable(key),
-            ("resources", _) => server.resources().disable(key),
-            (_, "remove") => server.templates().remove(key),
-            (_, "enable") => server.templates().enable(key),
-            (_, _) => server.templates().disable(key),
+    fn remove(&self, py: Python<'_>, list: &str, key: &str) -> PyResult<()> {
+        match list {
+            "tools" => self.edit(py, |server| server.tools().remove(key)),
+            "prompts" => self.edit(py, |server| server.prompts().remove(key)),
+            "resources" => self.edit(py, |server| server.resources().remove(key)),
+            "templates" => self.edit(py, |server| server.templates().remove(key)),
+            _ => Err(unknown(list)),
+        }
+    }
+
+    fn enable(&self, py: Python<'_>, list: &str, key: &str) -> PyResult<()> {
+        match list {
+            "tools" => self.edit(py, |server| server.tools().enable(key)),
+            "prompts" => self.edit(py, |server| server.prompts().enable(key)),
+            "resources" => self.edit(py, |server| server.resources().enable(key)),
+            "templates" => self.edit(py, |server| server.templates().enable(key)),
+            _ => Err(unknown(list)),
+        }
+    }
+
+    fn disable(&self, py: Python<'_>, list: &str, key: &str) -> PyResult<()> {
+        match list {
+            "tools" => self.edit(py, |server| server.tools().disable(key)),
+            "prompts" => self.edit(py, |server| server.prompts().disable(key)),
+            "resources" => self.edit(py, |server| server.resources().disable(key)),
+            "templates" => self.edit(py, |server| server.templates().disable(key)),
+            _ => Err(unknown(list)),
+        }
+    }
+
+    fn contains(&self, list: &str, key: &str) -> PyResult<bool> {
+        Ok(match list {
+            "tools" => self.server.tools().contains(key),
+            "prompts" => self.server.prompts().contains(key),
+            "resources" => self.server.resources().contains(key),
+            "templates" => self.server.templates().contains(key),
+            _ => return Err(unknown(list)),
         })
-        .map_err(registry)
     }
 
     fn keys(&self, list: &str) -> PyResult<Vec<String>> {
@@ -101,33 +135,38 @@ impl Server {
     }
 
     fn list_changed(&self, py: Python<'_>, list: &str) -> PyResult<()> {
+        check_process()?;
         let kind = ListKind::parse(list).ok_or_else(|| unknown(list))?;
         py.detach(|| self.server.list_changed(kind));
         Ok(())
     }
 
-    fn updated(&self, py: Python<'_>, uri: &str) {
+    fn updated(&self, py: Python<'_>, uri: &str) -> PyResult<()> {
+        check_process()?;
         py.detach(|| self.server.resources().updated(uri));
+        Ok(())
     }
 
-    fn hold(&self) {
+    fn hold(&self) -> PyResult<()> {
+        check_process()?;
         self.server.hold_changes();
+        Ok(())
     }
 
     fn release(&self, py: Python<'_>) {
         py.detach(|| self.server.release_changes());
     }
 
-    /// Watch events go to `mailbox` from now on.
+    /// Events about the first and last subscriber of a URI go to `mailbox` from now on.
     fn on_watch(&self, mailbox: Option<&Mailbox>) {
         self.server.on_watch(mailbox.map(|mailbox| {
-            let queue = Arc::clone(&mailbox.queue);
+            let queue = mailbox.queue();
             Arc::new(move |uri: &str, active: bool| queue.push(Event::Watch(uri.to_owned(), active))) as _
         }));
     }
 
-    fn on_listen(&self, main: Option<Handler>) {
-        self.server.on_listen(main.as_ref().map(|main| handler(main) as _));
+    fn on_listen(&self, handler: Option<Target>) {
+        self.server.on_listen(handler.map(enter));
     }
 
     #[getter]
@@ -137,17 +176,12 @@ impl Server {
 
     fn start_stdio(&self) -> PyResult<Service> {
         check_process()?;
-        let service = self.server.start_stdio().map_err(io)?;
-        let bell = bell()?;
-        let rung = Arc::clone(&bell);
-        service.on_end(move || ring(&rung));
-        Ok(Service { service, bell })
+        Service::new(self.server.start_stdio().map_err(io)?)
     }
 
-    /// A client in this process, for tests.
     fn connect(&self) -> PyResult<Client> {
         check_process()?;
-        Ok(Client { client: self.server.connect().map_err(io)? })
+        self.server.connect().map(Client::new).map_err(io)
     }
 
     fn stop(&self) {
@@ -159,54 +193,16 @@ impl Server {
         self.server.is_stopping()
     }
 
-    /// Lets go of all handlers; nothing is served any more.
+    /// Lets go of all handlers, and cancels what runs; nothing is served any more.
     fn dispose(&self, py: Python<'_>) {
         py.detach(|| self.server.dispose());
     }
 }
 
-/// A transport that serves in the background.
-#[pyclass(frozen)]
-pub struct Service {
-    service: tocsin::Service,
-    bell: Arc<EventFd>,
-}
-
-#[pymethods]
-impl Service {
-    /// Readable once it has ended.
-    fn fileno(&self) -> i32 {
-        self.bell.as_fd().as_raw_fd()
-    }
-
-    /// Waits at most so many seconds; true if it has ended, an `OSError` if it ended badly.
-    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
-        let timeout = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
-        match py.detach(|| self.service.wait(Some(timeout))) {
-            None => Ok(false),
-            Some(result) => result.map(|()| true).map_err(io),
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !is_forked() {
+            self.server.dispose();
         }
-    }
-}
-
-/// A client in this process.
-#[pyclass(frozen)]
-pub struct Client {
-    client: MemoryClient,
-}
-
-#[pymethods]
-impl Client {
-    fn send(&self, py: Python<'_>, message: &str) {
-        py.detach(|| self.client.send(message));
-    }
-
-    /// The next message, waiting at most so many seconds.
-    fn receive(&self, py: Python<'_>, seconds: f64) -> Option<String> {
-        py.detach(|| self.client.receive(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0))))
-    }
-
-    fn finish(&self, py: Python<'_>) {
-        py.detach(|| self.client.finish());
     }
 }

@@ -3,28 +3,9 @@
 from __future__ import annotations
 
 import base64
-import json
-from dataclasses import dataclass, field
-from typing import Any
-
-
-def encode(value: Any) -> str:
-    """JSON as the wire has it: compact, every character as itself. NaN and Infinity are an error."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:
-        raise not_json(error) from None
-
-
-def not_json(error: ValueError) -> ValueError:
-    """An error that says what JSON cannot."""
-    if "Out of range float" in str(error):
-        return NotJson("the result has NaN or Infinity, which JSON cannot say")
-    return error
-
-
-class NotJson(ValueError):
-    """A value has no JSON form."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Union
 
 
 @dataclass(frozen=True)
@@ -72,7 +53,12 @@ class Embedded:
 
     def block(self) -> dict[str, Any]:
         """The protocol's object."""
-        return {"type": "resource", "resource": contents(self.uri, self.content, self.mime_type)}
+        resource = {"uri": self.uri, "mimeType": self.mime_type}
+        if isinstance(self.content, str):
+            resource["text"] = self.content
+        else:
+            resource["blob"] = to_base64(self.content)
+        return {"type": "resource", "resource": {key: value for key, value in resource.items() if value is not None}}
 
 
 @dataclass(frozen=True)
@@ -81,49 +67,53 @@ class ResourceLink:
 
     uri: str
     name: str
+    mime_type: str | None = None
 
     def block(self) -> dict[str, Any]:
         """The protocol's object."""
-        return {"type": "resource_link", "uri": self.uri, "name": self.name}
+        block = {"type": "resource_link", "uri": self.uri, "name": self.name}
+        return block if self.mime_type is None else {**block, "mimeType": self.mime_type}
 
 
-Block = Text | Image | Audio | Embedded | ResourceLink
+BLOCKS = (Text, Image, Audio, Embedded, ResourceLink)
+Block = Union[Text, Image, Audio, Embedded, ResourceLink, str, dict[str, Any]]
+"""A block of content; text counts as one, and so does the protocol's own object."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class ToolResult:
-    """A tool's result in full: blocks (texts count), structured content, and whether it is an error."""
+    """A tool's result in full: blocks, structured content, and whether it is an error."""
 
-    content: list[Block | str | dict[str, Any]] = field(default_factory=list)
+    content: Sequence[Block] = ()
     structured: Any = None
     is_error: bool = False
     meta: dict[str, Any] | None = None
 
-    def json(self) -> str:
-        """The protocol's result object."""
-        result: dict[str, Any] = {"content": [block(item) for item in self.content]}
+    def result(self) -> dict[str, Any]:
+        """The protocol's object."""
+        result: dict[str, Any] = {"content": [to_block(item) for item in self.content]}
         if self.structured is not None:
             result["structuredContent"] = self.structured
         if self.is_error:
             result["isError"] = True
         if self.meta is not None:
             result["_meta"] = self.meta
-        return encode(result)
+        return result
 
 
 @dataclass(frozen=True)
 class Message:
     """One message of a prompt."""
 
-    content: Block | str | dict[str, Any]
+    content: Block
     role: str = "user"
 
-    def json(self) -> dict[str, Any]:
+    def message(self) -> dict[str, Any]:
         """The protocol's object."""
-        return {"role": self.role, "content": block(self.content)}
+        return {"role": self.role, "content": to_block(self.content)}
 
 
-def block(item: Block | str | dict[str, Any]) -> dict[str, Any]:
+def to_block(item: Block) -> dict[str, Any]:
     """A content block as the protocol's object."""
     if isinstance(item, str):
         return Text(item).block()
@@ -133,15 +123,3 @@ def block(item: Block | str | dict[str, Any]) -> dict[str, Any]:
 def to_base64(data: bytes | str) -> str:
     """Bytes in base64; text is taken to be that already."""
     return data if isinstance(data, str) else base64.b64encode(data).decode("ascii")
-
-
-def contents(uri: str, content: str | bytes, mime_type: str | None) -> dict[str, Any]:
-    """The contents of a resource as the protocol's object."""
-    result: dict[str, Any] = {"uri": uri}
-    if mime_type is not None:
-        result["mimeType"] = mime_type
-    if isinstance(content, str):
-        result["text"] = content
-    else:
-        result["blob"] = to_base64(bytes(content))
-    return result

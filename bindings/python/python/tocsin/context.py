@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from .content import encode
+from ._json import decode_object, encode
 from .errors import Suspended, ToolError
 
 if TYPE_CHECKING:
@@ -15,7 +14,10 @@ if TYPE_CHECKING:
     from .dispatch import Dispatcher
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""How severe a log message is."""
+
 Question = tuple[str, Mapping[str, Any]]
+"""Method and params of a request to the client."""
 
 current_context: ContextVar[BaseContext] = ContextVar("tocsin_context")
 """The context of the call that is being handled."""
@@ -37,7 +39,9 @@ def list_roots() -> Question:
 
 
 class BaseContext:
-    """What all handlers know. May be used from any thread."""
+    """What all handlers know and may do, from any thread."""
+
+    __slots__ = ("_call", "_dispatcher")
 
     def __init__(self, call: Call, dispatcher: Dispatcher) -> None:
         self._call = call
@@ -56,7 +60,7 @@ class BaseContext:
     @property
     def meta(self) -> dict[str, Any]:
         """The request's ``_meta``."""
-        return _object(self._call.meta)
+        return decode_object(self._call.meta)
 
     @property
     def era(self) -> Literal["modern", "handshake"]:
@@ -77,56 +81,63 @@ class BaseContext:
     def client_info(self) -> dict[str, Any] | None:
         """Who the client says it is; unverified."""
         info = self._call.client_info
-        return None if info is None else _object(info)
+        return None if info is None else decode_object(info)
 
     @property
     def client_capabilities(self) -> dict[str, Any]:
         """What the client says it can do."""
-        return _object(self._call.client_capabilities)
+        return decode_object(self._call.client_capabilities)
 
     @property
     def cancelled(self) -> bool:
         """Whether nobody waits for the answer any more."""
         return self._call.cancelled
 
-    def can_ask(self, what: Literal["elicit", "sample", "list_roots"]) -> bool:
+    @property
+    def wants_progress(self) -> bool:
+        """Whether the client asked to hear of progress."""
+        return self._call.wants_progress
+
+    def can_ask(self, method: Literal["elicitation/create", "sampling/createMessage", "roots/list"]) -> bool:
         """Whether the client says that it can answer such a question."""
-        methods = {"elicit": "elicitation/create", "sample": "sampling/createMessage", "list_roots": "roots/list"}
-        return self._call.can_ask(methods[what])
+        return self._call.can_ask(method)
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Reports progress, if the client asked for it; values must increase."""
+        """Reports progress, if the client asked for it; values that do not increase are left out."""
         self._call.progress(done, total, message)
 
     def log(self, level: Level, data: Any, logger: str | None = None) -> None:
-        """Sends a log message to the caller, if it wants messages of this level."""
+        """Sends a log message to the client, if it wants messages of this level. ``data`` is anything JSON can say."""
         self._call.log(level, encode(data), logger)
 
     def debug(self, data: Any, logger: str | None = None) -> None:
-        """Logs at this level."""
+        """:meth:`log` at this level."""
         self.log("debug", data, logger)
 
     def info(self, data: Any, logger: str | None = None) -> None:
-        """Logs at this level."""
+        """:meth:`log` at this level."""
         self.log("info", data, logger)
 
     def warning(self, data: Any, logger: str | None = None) -> None:
-        """Logs at this level."""
+        """:meth:`log` at this level."""
         self.log("warning", data, logger)
 
     def error(self, data: Any, logger: str | None = None) -> None:
-        """Logs at this level."""
+        """:meth:`log` at this level."""
         self.log("error", data, logger)
 
 
 class Context(BaseContext):
     """The context of an async handler."""
 
+    __slots__ = ()
+
     async def ask(self, questions: Mapping[str, Question]) -> dict[str, dict[str, Any]]:
         """Asks the client several things at once, each under a key of its own; the answers come under the same keys.
 
-        A modern client answers by calling again, so the handler runs anew from its beginning; what it asked then has
-        its answer. Raises :class:`ToolError` if the client cannot or will not answer.
+        A modern client answers by calling again: the handler then runs anew from its beginning, and what it asks has
+        an answer. So what must not happen twice comes after the last question. Raises :class:`ToolError` if the client
+        cannot or will not answer.
         """
         return _answers(*await self._dispatcher.ask(self._call, _requests(questions)))
 
@@ -149,6 +160,8 @@ class Context(BaseContext):
 class SyncContext(BaseContext):
     """The context of a handler that is a plain function; its questions block the handler's thread."""
 
+    __slots__ = ()
+
     def ask(self, questions: Mapping[str, Question]) -> dict[str, dict[str, Any]]:
         """As :meth:`Context.ask`, but blocking."""
         return _answers(*self._call.ask_and_wait(_requests(questions)))
@@ -167,18 +180,13 @@ class SyncContext(BaseContext):
         return roots
 
 
-def _object(text: str) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(text)
-    return value
-
-
 def _requests(questions: Mapping[str, Question]) -> list[tuple[str, str, str]]:
     return [(key, method, encode(params)) for key, (method, params) in questions.items()]
 
 
 def _answers(outcome: str, text: str) -> dict[str, dict[str, Any]]:
     if outcome == "answered":
-        return _object(text)
+        return decode_object(text)
     if outcome == "suspended":
         raise Suspended
     raise ToolError(text)

@@ -16,19 +16,22 @@ class RegistryError(ToolError):
 class McpError(Exception):
     """A failure for the client: a JSON-RPC error.
 
-    :param code: its code; application errors lie outside -32768 to -32000.
+    :param code: its code; an application's own lie outside -32768 to -32000.
     :param data: anything that JSON can say.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, data)
         self.code = code
         self.message = message
         self.data = data
 
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
 
 class BuildError(ValueError):
-    """An option of a server cannot be used; nothing is served."""
+    """An option of a server cannot be used."""
 
 
 class Suspended(BaseException):

@@ -1,17 +1,17 @@
-"""Handlers with what is known of them: how arguments come in, and how results go out."""
+"""An author's functions, made into handlers: how arguments come in, and how results go out."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import re
 from typing import Any
 
 from . import content
+from ._json import decode_object, encode
 from ._native import Call
+from .content import BLOCKS, Message, ToolResult
 from .context import BaseContext
-from .schema import Output, Signature, dump, is_structured
-
-Function = Callable[..., Any]
+from .schema import Output, has_schema
+from .signature import Function, Signature, bare
 
 
 class Handler:
@@ -21,18 +21,17 @@ class Handler:
         self.function = function
         self.signature = Signature(function)
         self.is_async = self.signature.is_async
-        if self.signature.context is not None and self.signature.sync_context == self.is_async:
-            need = "Context" if self.is_async else "SyncContext"
-            kind = "an async function" if self.is_async else "a plain function"
-            name = getattr(function, "__name__", repr(function))
-            raise TypeError(f"'{name}' is {kind}: annotate its parameter '{self.signature.context}' with {need}")
 
-    def arguments(self, call: Call, context: BaseContext) -> dict[str, Any]:
-        """Keyword arguments of a call."""
-        arguments = self.signature.arguments(call.arguments)
+    def run(self, call: Call, context: BaseContext) -> Any:
+        """Calls the function."""
+        arguments = self.arguments(call)
         if self.signature.context is not None:
             arguments[self.signature.context] = context
-        return arguments
+        return self.function(**arguments)
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """Keyword arguments of a call."""
+        return self.signature.arguments(call.arguments)
 
     def answer(self, call: Call, result: Any) -> None:
         """Answers with what the function returned."""
@@ -42,30 +41,36 @@ class Handler:
 class ToolHandler(Handler):
     """A tool's function."""
 
-    def __init__(self, function: Function, structured: bool) -> None:
+    def __init__(self, function: Function, is_structured: bool = False) -> None:
         super().__init__(function)
-        own = is_structured(self.signature.returns)
-        self.output = Output(self.signature.returns) if own else None
-        self.structured = structured or own
+        returns = self.signature.returns
+        own = has_schema(bare(returns)) and not issubclass(bare(returns), (ToolResult, *BLOCKS))
+        self.output = Output(returns) if own else None
+        self.is_structured = is_structured or own
 
     def answer(self, call: Call, result: Any) -> None:
-        """Text and blocks as content; models, dataclasses and dictionaries as structured content."""
-        if isinstance(result, content.ToolResult):
-            call.complete(result.json())
+        """Texts and blocks are content; everything else is structured content, which the engine also makes a text of.
+
+        A number, a list and the like are structured content only if the tool has an output schema, else text.
+        """
+        if isinstance(result, ToolResult):
+            call.complete(encode(result.result()))
         elif self.output is not None:
             call.complete_structured(self.output.dump(result))
-        elif isinstance(result, str) and not self.structured:
+        elif self.is_structured:
+            call.complete_structured(encode(result))
+        elif isinstance(result, str):
             call.complete_text(result)
-        elif result is None and not self.structured:
-            call.complete(content.ToolResult().json())
-        elif isinstance(result, content.Block):
-            call.complete(content.ToolResult([result]).json())
-        elif _is_blocks(result):
-            call.complete(content.ToolResult(list(result)).json())
-        elif self.structured or isinstance(result, dict) or is_structured(type(result)):
-            call.complete_structured(dump(result))
+        elif result is None:
+            call.complete('{"content":[]}')
+        elif isinstance(result, BLOCKS):
+            call.complete(encode(ToolResult([result]).result()))
+        elif isinstance(result, (list, tuple)) and any(isinstance(item, BLOCKS) for item in result):
+            call.complete(encode(ToolResult(result).result()))
+        elif isinstance(result, dict) or has_schema(type(result)):
+            call.complete_structured(encode(result))
         else:
-            call.complete_text(dump(result))
+            call.complete_text(encode(result))
 
 
 class PromptHandler(Handler):
@@ -76,28 +81,28 @@ class PromptHandler(Handler):
         if isinstance(result, str):
             call.complete_text(result)
         elif isinstance(result, dict):
-            call.complete(content.encode(result))
+            call.complete(encode(result))
         else:
             items = result if isinstance(result, (list, tuple)) else [result]
-            messages = [item if isinstance(item, content.Message) else content.Message(item) for item in items]
-            call.complete(content.encode({"messages": [message.json() for message in messages]}))
+            messages = [item if isinstance(item, Message) else Message(item) for item in items]
+            call.complete(encode({"messages": [message.message() for message in messages]}))
 
 
 class ResourceHandler(Handler):
-    """A resource's or template's function."""
+    """A resource's or template's function. Its parameters are the template's variables, or ``uri`` for the whole URI."""
 
-    def arguments(self, call: Call, context: BaseContext) -> dict[str, Any]:
-        """A template's variables; numbers and the like are read from their text."""
-        if not self.signature.fields:
-            return super().arguments(call, context)
-        given: dict[str, str] = json.loads(call.arguments)
-        # A function may also want to know the URI itself.
-        if "uri" in self.signature.fields and "uri" not in given:
-            given["uri"] = call.name
-        arguments = self.signature.arguments(json.dumps(given))
-        if self.signature.context is not None:
-            arguments[self.signature.context] = context
-        return arguments
+    def __init__(self, function: Function, uri: str) -> None:
+        super().__init__(function)
+        names = re.findall(r"[\w.%]+", "".join(re.findall(r"\{[^}]*\}", uri)))
+        self.wants_uri = "uri" in self.signature.fields and "uri" not in names
+        for name in self.signature.required - set(names) - {"uri"}:
+            raise TypeError(f"{self.signature.what} takes '{name}', which is no variable of '{uri}'")
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """The template's variables that the function has, converted from text to what it wants."""
+        if not self.wants_uri:
+            return self.signature.arguments(call.arguments)
+        return self.signature.arguments(encode({**decode_object(call.arguments), "uri": call.name}))
 
     def answer(self, call: Call, result: Any) -> None:
         """Text, bytes, or the protocol's whole result; anything else as JSON text."""
@@ -106,54 +111,33 @@ class ResourceHandler(Handler):
         elif isinstance(result, (bytes, bytearray, memoryview)):
             call.complete_blob(content.to_base64(bytes(result)))
         elif isinstance(result, dict) and "contents" in result:
-            call.complete(content.encode(result))
+            call.complete(encode(result))
         else:
-            call.complete_text(dump(result))
+            call.complete_text(encode(result))
 
 
 class CompletionHandler(Handler):
-    """Completes arguments: called with the argument's name, what is typed of it, and the others."""
+    """Completes arguments: called with an argument's name, what is typed of it, and the others' values."""
 
-    def __init__(self, function: Function) -> None:
-        super().__init__(function)
-        self.names = list(self.signature.fields)
-
-    def arguments(self, call: Call, context: BaseContext) -> dict[str, Any]:
+    def arguments(self, call: Call) -> dict[str, Any]:
         """``(name, value, others)`` under whatever names the function has for them."""
-        params = json.loads(call.arguments)
-        argument = params["argument"]
+        params = decode_object(call.arguments)
         others = (params.get("context") or {}).get("arguments") or {}
-        values = (argument["name"], argument["value"], others)
-        arguments = dict(zip(self.names, values, strict=False))
-        if self.signature.context is not None:
-            arguments[self.signature.context] = context
-        return arguments
+        values = (params["argument"]["name"], params["argument"]["value"], others)
+        return dict(zip(self.signature.fields, values, strict=False))
 
     def answer(self, call: Call, result: Any) -> None:
         """Any number of values; the engine sends a hundred and says how many there are."""
-        call.complete_values([str(value) for value in result])
+        call.complete_values([str(value) for value in result or ()])
 
 
 class ListenHandler(Handler):
     """Decides on listen requests: called with the filter; returning accepts, raising refuses."""
 
-    def arguments(self, call: Call, context: BaseContext) -> dict[str, Any]:
+    def arguments(self, call: Call) -> dict[str, Any]:
         """The filter under whatever name the function has for it."""
-        arguments: dict[str, Any] = {name: json.loads(call.arguments) for name in list(self.signature.fields)[:1]}
-        if self.signature.context is not None:
-            arguments[self.signature.context] = context
-        return arguments
+        return dict(zip(self.signature.fields, (decode_object(call.arguments),), strict=False))
 
     def answer(self, call: Call, result: Any) -> None:
         """Accepts."""
         call.complete_text("")
-
-
-def _is_blocks(result: Any) -> bool:
-    if not isinstance(result, (list, tuple)) or not result:
-        return False
-    return all(isinstance(item, (str, content.Block)) for item in result) and not all(
-        isinstance(item, str) for item in result
-    )
-
-

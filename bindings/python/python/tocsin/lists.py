@@ -4,217 +4,235 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from ._native import NativeRegistryError
-from .content import encode
-from .errors import RegistryError
-from .handlers import CompletionHandler, Function, Handler, PromptHandler, ResourceHandler, ToolHandler
+from ._json import encode
+from .handlers import CompletionHandler, Handler, PromptHandler, ResourceHandler, ToolHandler
+from .options import (
+    Completer,
+    Object,
+    PromptOptions,
+    ResourceOptions,
+    TemplateOptions,
+    ToolOptions,
+    definition,
+)
+from .signature import Function
 
 if TYPE_CHECKING:
-    from .server import Server
+    from typing_extensions import Unpack
+
+    from ._native import Server as NativeServer
+    from .dispatch import Dispatcher
 
 
-class _List:
-    """What all lists share. Edits may be made from any thread, also from handlers."""
+class Entries:
+    """What all lists share. Edits may be made from any thread and any handler."""
 
-    _name: str
+    _list: str
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, native: NativeServer, dispatcher: Dispatcher) -> None:
+        self._native = native
+        self._dispatcher = dispatcher
 
-    def _put(
-        self, definition: Mapping[str, Any], handler: Handler, completer: Function | None, replace: bool
-    ) -> None:
-        dispatcher = self._server._dispatcher
-        extra = None if completer is None else dispatcher.add(CompletionHandler(completer))
-        text = encode({key: value for key, value in definition.items() if value is not None})
-        self._edit(self._server._native.put, self._name, text, dispatcher.add(handler), extra, replace)
+    def _put(self, replace: bool, entry: Mapping[str, Any], handler: Handler, completer: Completer | None) -> None:
+        target = self._dispatcher.target
+        complete = None if completer is None else target(CompletionHandler(completer))
+        self._native.put(self._list, encode(entry), target(handler), complete, replace)
 
-    def _edit(self, function: Function, *arguments: Any) -> None:
-        try:
-            function(*arguments)
-        except NativeRegistryError as error:
-            raise RegistryError(str(error)) from None
-
-    def remove(self, key: str) -> None:
+    def remove(self, name: str) -> None:
         """Takes an entry out. Raises :class:`RegistryError` if there is none."""
-        self._edit(self._server._native.edit, self._name, key, "remove")
+        self._native.remove(self._list, name)
 
-    def enable(self, key: str) -> None:
+    def enable(self, name: str) -> None:
         """Shows an entry that was disabled, in its old place."""
-        self._edit(self._server._native.edit, self._name, key, "enable")
+        self._native.enable(self._list, name)
 
-    def disable(self, key: str) -> None:
+    def disable(self, name: str) -> None:
         """Hides an entry: it is neither listed nor served."""
-        self._edit(self._server._native.edit, self._name, key, "disable")
+        self._native.disable(self._list, name)
 
     def names(self) -> list[str]:
         """All names, or URIs, in order, enabled or not."""
-        return self._server._native.keys(self._name)
+        return self._native.keys(self._list)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self.names()
-
-    def __len__(self) -> int:
-        return len(self.names())
+    def __contains__(self, name: str) -> bool:
+        """Whether an entry of that name, or URI, is there, enabled or not."""
+        return self._native.contains(self._list, name)
 
 
-class Tools(_List):
+class Tools(Entries):
     """A server's tools."""
 
-    _name = "tools"
+    _list = "tools"
 
-    def add(
-        self,
-        function: Function,
-        name: str | None = None,
-        *,
-        title: str | None = None,
-        description: str | None = None,
-        input_schema: Mapping[str, Any] | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        annotations: Mapping[str, Any] | None = None,
-        icons: list[dict[str, Any]] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        replace: bool = False,
-    ) -> None:
-        """Adds a tool, or with ``replace`` puts it in the place of the one of that name.
+    @overload
+    def add(self, function: Function, name: str | None = None, /, **options: Unpack[ToolOptions]) -> None: ...
+    @overload
+    def add(self, definition: Object, function: Function, /) -> None: ...
+    def add(self, first: Any, second: Any = None, /, **options: Any) -> None:
+        """Adds a tool at the end: a function, or the protocol's Tool object with its function.
 
-        Name, description and schemas come from the function, unless given. Raises :class:`RegistryError`.
+        Raises :class:`RegistryError` if the name is taken or the definition cannot be served.
         """
-        handler = ToolHandler(function, output_schema is not None)
-        if output_schema is None and handler.output is not None:
-            output_schema = handler.output.schema()
-        definition = {
-            "name": _name(function, name),
-            "title": title,
-            "description": _description(function, description),
-            "inputSchema": handler.signature.input_schema() if input_schema is None else input_schema,
-            "outputSchema": output_schema,
-            "annotations": annotations,
-            "icons": icons,
-            "_meta": meta,
-        }
-        self._put(definition, handler, None, replace)
+        self._tool(False, first, second, options)
 
-    def replace(self, function: Function, name: str | None = None, **options: Any) -> None:
-        """Puts a tool in the place of the one of that name; options as for :meth:`add`."""
-        self.add(function, name, **options, replace=True)
+    @overload
+    def replace(self, function: Function, name: str | None = None, /, **options: Unpack[ToolOptions]) -> None: ...
+    @overload
+    def replace(self, definition: Object, function: Function, /) -> None: ...
+    def replace(self, first: Any, second: Any = None, /, **options: Any) -> None:
+        """Puts a tool in the place of the one of that name; see :meth:`add`."""
+        self._tool(True, first, second, options)
+
+    def _tool(self, replace: bool, first: Any, second: Any, options: Mapping[str, Any]) -> None:
+        if isinstance(first, Mapping):
+            _no_options(options)
+            self._put(replace, first, ToolHandler(second, "outputSchema" in first), None)
+            return
+        handler = ToolHandler(first, options.get("output_schema") is not None)
+        own = {"name": second or _name(first), "description": _description(first)}
+        if options.get("input_schema") is None:
+            own["input_schema"] = handler.signature.input_schema()
+        if options.get("output_schema") is None and handler.output is not None:
+            own["output_schema"] = handler.output.schema()
+        self._put(replace, definition(ToolOptions, options, **own), handler, None)
 
 
-class Prompts(_List):
+class Prompts(Entries):
     """A server's prompts."""
 
-    _name = "prompts"
+    _list = "prompts"
 
-    def add(
-        self,
-        function: Function,
-        name: str | None = None,
-        *,
-        title: str | None = None,
-        description: str | None = None,
-        arguments: list[dict[str, Any]] | None = None,
-        completer: Function | None = None,
-        icons: list[dict[str, Any]] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        replace: bool = False,
-    ) -> None:
-        """Adds a prompt, or with ``replace`` puts it in the place of the one of that name.
+    @overload
+    def add(self, function: Function, name: str | None = None, /, **options: Unpack[PromptOptions]) -> None: ...
+    @overload
+    def add(self, definition: Object, function: Function, /) -> None: ...
+    def add(self, first: Any, second: Any = None, /, **options: Any) -> None:
+        """Adds a prompt at the end: a function, or the protocol's Prompt object with its function.
 
-        ``completer(name, value, others)`` completes its arguments. Raises :class:`RegistryError`.
+        Raises :class:`RegistryError` if the name is taken or the definition cannot be served.
         """
-        handler = PromptHandler(function)
-        if arguments is None:
-            schema = handler.signature.input_schema()
-            arguments = [
-                {"name": key, "description": value.get("description"), "required": key in schema.get("required", [])}
-                for key, value in schema.get("properties", {}).items()
-            ]
-        definition = {
-            "name": _name(function, name),
-            "title": title,
-            "description": _description(function, description),
-            "arguments": [
-                {key: value for key, value in argument.items() if value is not None} for argument in arguments
-            ]
-            or None,
-            "icons": icons,
-            "_meta": meta,
-        }
-        self._put(definition, handler, completer, replace)
+        self._prompt(False, first, second, options)
 
-    def replace(self, function: Function, name: str | None = None, **options: Any) -> None:
-        """Puts a prompt in the place of the one of that name; options as for :meth:`add`."""
-        self.add(function, name, **options, replace=True)
+    @overload
+    def replace(self, function: Function, name: str | None = None, /, **options: Unpack[PromptOptions]) -> None: ...
+    @overload
+    def replace(self, definition: Object, function: Function, /) -> None: ...
+    def replace(self, first: Any, second: Any = None, /, **options: Any) -> None:
+        """Puts a prompt in the place of the one of that name; see :meth:`add`."""
+        self._prompt(True, first, second, options)
+
+    def _prompt(self, replace: bool, first: Any, second: Any, options: Mapping[str, Any]) -> None:
+        if isinstance(first, Mapping):
+            _no_options(options)
+            self._put(replace, first, PromptHandler(second), None)
+            return
+        handler = PromptHandler(first)
+        own = {"name": second or _name(first), "description": _description(first)}
+        if options.get("arguments") is None:
+            own["arguments"] = _prompt_arguments(handler)
+        self._put(replace, definition(PromptOptions, options, **own), handler, options.get("completer"))
 
 
-class _Resources(_List):
-    _key: str
-
-    def add(
-        self,
-        uri: str,
-        function: Function,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        annotations: Mapping[str, Any] | None = None,
-        icons: list[dict[str, Any]] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        completer: Function | None = None,
-        replace: bool = False,
-    ) -> None:
-        """Adds an entry, or with ``replace`` puts it in the place of the same one. Raises :class:`RegistryError`."""
-        definition = {
-            self._key: uri,
-            "name": _name(function, name),
-            "title": title,
-            "description": _description(function, description),
-            "mimeType": mime_type,
-            "annotations": annotations,
-            "icons": icons,
-            "_meta": meta,
-        }
-        self._put(definition, ResourceHandler(function), completer, replace)
-
-    def replace(self, uri: str, function: Function, **options: Any) -> None:
-        """Puts an entry in the place of the same one; options as for :meth:`add`."""
-        self.add(uri, function, **options, replace=True)
-
-
-class Resources(_Resources):
+class Resources(Entries):
     """A server's resources."""
 
-    _name = "resources"
-    _key = "uri"
+    _list = "resources"
+
+    @overload
+    def add(self, uri: str, function: Function, /, **options: Unpack[ResourceOptions]) -> None: ...
+    @overload
+    def add(self, definition: Object, function: Function, /) -> None: ...
+    def add(self, first: Any, function: Function, /, **options: Any) -> None:
+        """Adds a resource at the end: a URI, or the protocol's Resource object, with the function that reads it.
+
+        Raises :class:`RegistryError` if the URI is taken or not absolute, or the definition cannot be served.
+        """
+        self._resource(False, first, function, options)
+
+    @overload
+    def replace(self, uri: str, function: Function, /, **options: Unpack[ResourceOptions]) -> None: ...
+    @overload
+    def replace(self, definition: Object, function: Function, /) -> None: ...
+    def replace(self, first: Any, function: Function, /, **options: Any) -> None:
+        """Puts a resource in the place of the one of that URI; see :meth:`add`."""
+        self._resource(True, first, function, options)
+
+    def _resource(self, replace: bool, first: Any, function: Function, options: Mapping[str, Any]) -> None:
+        entry = _located(first, "uri", function, ResourceOptions, options)
+        self._put(replace, entry, ResourceHandler(function, ""), None)
 
     def updated(self, uri: str) -> None:
         """Says that what ``uri`` stands for was updated, be it listed or not: its subscribers are told."""
-        self._server._native.updated(uri)
+        self._native.updated(uri)
 
 
-class Templates(_Resources):
-    """A server's resource templates; ``completer(name, value, others)`` completes their variables."""
+class Templates(Entries):
+    """A server's resource templates."""
 
-    _name = "templates"
-    _key = "uriTemplate"
+    _list = "templates"
+
+    @overload
+    def add(self, template: str, function: Function, /, **options: Unpack[TemplateOptions]) -> None: ...
+    @overload
+    def add(self, definition: Object, function: Function, /) -> None: ...
+    def add(self, first: Any, function: Function, /, **options: Any) -> None:
+        """Adds a URI template (RFC 6570) at the end, or the protocol's ResourceTemplate object, with the function that
+        reads what matches it.
+
+        Raises :class:`RegistryError` if the template is taken or cannot be parsed, or the definition cannot be served.
+        """
+        self._template(False, first, function, options)
+
+    @overload
+    def replace(self, template: str, function: Function, /, **options: Unpack[TemplateOptions]) -> None: ...
+    @overload
+    def replace(self, definition: Object, function: Function, /) -> None: ...
+    def replace(self, first: Any, function: Function, /, **options: Any) -> None:
+        """Puts a template in the place of the same one; see :meth:`add`."""
+        self._template(True, first, function, options)
+
+    def _template(self, replace: bool, first: Any, function: Function, options: Mapping[str, Any]) -> None:
+        entry = _located(first, "uriTemplate", function, TemplateOptions, options)
+        handler = ResourceHandler(function, str(entry.get("uriTemplate")))
+        self._put(replace, entry, handler, options.get("completer"))
 
 
-def _name(function: Function, name: str | None) -> str:
-    if name is not None:
-        return name
-    own = getattr(function, "__name__", None)
-    if own is None or own == "<lambda>":
-        raise TypeError("a function without a name of its own needs name=…")
-    return str(own)
+def _located(
+    first: Any, key: str, function: Function, kind: Any, options: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    if isinstance(first, Mapping):
+        _no_options(options)
+        return first
+    own = {key: first, "description": _description(function)}
+    if options.get("name") is None:
+        own["name"] = _name(function)
+    return definition(kind, options, **own)
 
 
-def _description(function: Function, description: str | None) -> str | None:
-    if description is not None:
-        return description
-    own = inspect.getdoc(function) if inspect.isroutine(function) else None
-    return own or None
+def _no_options(options: Mapping[str, Any]) -> None:
+    if options:
+        raise TypeError(f"a definition says all; there is no place for {', '.join(options)}")
+
+
+def _name(function: Function) -> str:
+    name = getattr(function, "__name__", None)
+    if name is None or name == "<lambda>":
+        raise TypeError(f"{function!r} has no name of its own; give it one")
+    return str(name)
+
+
+def _description(function: Function) -> str | None:
+    # Of an object, the documentation would be its class's.
+    return inspect.getdoc(function) if inspect.isroutine(function) else None
+
+
+def _prompt_arguments(handler: Handler) -> list[dict[str, Any]] | None:
+    schema = handler.signature.input_schema()
+    required = schema.get("required", [])
+    arguments = []
+    for name, member in schema["properties"].items():
+        described = {"description": member["description"]} if "description" in member else {}
+        arguments.append({"name": name, **described, "required": name in required})
+    return arguments or None
