@@ -2,7 +2,7 @@
 
 import { Context } from "./context.js"
 import { describe, McpError, SUSPENDED, ToolError } from "./errors.js"
-import { host, open, type Port, record } from "./host.js"
+import { host, open, type Port } from "./host.js"
 import { stringify } from "./json.js"
 import { type NativeServer, native } from "./native.js"
 
@@ -154,7 +154,7 @@ export class Dispatcher implements Port {
   }
 
   #watch(uri: string, watched: boolean): void {
-    const report = (thrown: unknown) => record({ level: "error", message: `onWatch failed: ${describe(thrown)}` })
+    const report = (thrown: unknown) => host.report(`onWatch failed: ${describe(thrown)}`)
     try {
       const done: unknown = this.onWatch?.(uri, watched)
       if (isThenable(done)) Promise.resolve(done).catch(report)

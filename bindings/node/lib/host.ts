@@ -1,5 +1,6 @@
 /** This environment's side of the wake: which server or client has something to collect. */
 
+import { describe } from "./errors.js"
 import { native } from "./native.js"
 
 /** Something that is woken when the engine has something for it. */
@@ -48,11 +49,7 @@ export async function keep<T>(port: Port, work: Promise<T>): Promise<T> {
   }
 }
 
-function toStderr({ level, message }: LogRecord): void {
-  process.stderr.write(`tocsin: ${level}: ${message}\n`)
-}
-
-let logger: Logger = toStderr
+let logger: Logger | undefined
 
 /**
  * Sends the engine's own log somewhere else than to standard error, where warnings and errors go by default. The stack
@@ -63,23 +60,23 @@ let logger: Logger = toStderr
  * @param level the least severe level to record
  */
 export function setLogger(log?: Logger, level: "error" | "warn" | "info" | "debug" | "off" = "warn"): void {
-  if (!host.setLogLevel(level)) throw new TypeError(`unknown log level '${level}'; use error, warn, info, debug or off`)
-  logger = log ?? toStderr
-}
-
-/** Passes a record on. */
-export function record(record: LogRecord): void {
-  try {
-    logger(record)
-  } catch {
-    toStderr(record)
+  collectRecords()
+  if (!host.setLog(level, log !== undefined)) {
+    throw new TypeError(`unknown log level '${level}'; use error, warn, info, debug or off`)
   }
+  logger = log
 }
 
 /** Passes on what the engine has recorded. */
 export function collectRecords(): void {
   const records = host.records()
   for (let at = 0; at + 1 < records.length; at += 2) {
-    record({ level: records[at] as string, message: records[at + 1] as string })
+    try {
+      logger?.({ level: records[at] as string, message: records[at + 1] as string })
+    } catch (error) {
+      // A logger that cannot log has no use.
+      setLogger()
+      host.report(`the logger failed: ${describe(error)}`)
+    }
   }
 }

@@ -46,7 +46,8 @@ export interface NativeClient {
 
 export interface NativeHost {
   records(): string[]
-  setLogLevel(level: string): boolean
+  setLog(level: string, wanted: boolean): boolean
+  report(text: string): void
 }
 
 interface Native {

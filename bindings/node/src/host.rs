@@ -46,7 +46,7 @@ impl Shared {
         for engine in engines.iter().filter_map(Weak::upgrade) {
             engine.end();
         }
-        self.journal.flush();
+        self.journal.want(false);
     }
 }
 
@@ -74,9 +74,19 @@ impl Host {
         self.shared.journal.take()
     }
 
-    /// Sets the least severe level that is recorded: `error`, `warn`, `info`, `debug` or `off`.
+    /// Sets the least severe level that is logged (`error`, `warn`, `info`, `debug` or `off`), and whether this
+    /// environment wants the log.
     #[napi]
-    pub fn set_log_level(&self, level: String) -> bool {
-        level.parse().map(log::set_max_level).is_ok()
+    pub fn set_log(&self, level: String, wanted: bool) -> bool {
+        let Ok(level) = level.parse() else { return false };
+        log::set_max_level(level);
+        self.shared.journal.want(wanted);
+        true
+    }
+
+    /// Logs an error.
+    #[napi]
+    pub fn report(&self, text: String) {
+        log::error!("{text}");
     }
 }

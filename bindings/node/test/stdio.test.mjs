@@ -83,6 +83,41 @@ test("the log of a crash goes to standard error, and its stack not to the client
   assert.match(running.stderr, /^tocsin: error: the handler of 'crash' failed: TypeError: secret\n +at /)
 })
 
+test("a client that never reads standard error blocks nothing", async () => {
+  const running = start(`
+    const server = new Server({ name: "x", version: "1" })
+    server.tool("crash", {}, () => { throw new Error("x".repeat(10_000)) })
+    await server.serve()
+  `)
+  running.child.stderr.removeAllListeners("data").pause()
+  for (let id = 0; id < 500; id += 1) running.call(id, "crash")
+  assert.equal((await within(10_000, running.call("last", "crash"))).result.isError, true)
+  running.child.stdin.end()
+  const exited = new Promise((resolve) => running.child.once("exit", resolve))
+  assert.equal(await within(5000, exited), 0)
+  running.child.stderr.destroy()
+})
+
+test("setLogger gets the log, until it fails", async () => {
+  const running = start(`
+    const server = new Server({ name: "x", version: "1" })
+    server.tool("crash", {}, () => { throw "secret" })
+    let count = 0
+    setLogger(({ level, message }) => {
+      count += 1
+      if (count > 1) throw new Error("full")
+      console.error("mine", level, message)
+    })
+    await server.serve()
+  `)
+  for (let id = 0; id < 3; id += 1) await running.call(id, "crash")
+  assert.equal(await within(5000, running.end()), 0)
+  const lines = running.stderr.split("\n").filter((line) => !line.startsWith(" "))
+  assert.equal(lines[0], "mine error the handler of 'crash' failed: threw 'secret'")
+  assert.match(lines[1], /^tocsin: error: the logger failed: Error: full/)
+  assert.match(lines[2], /^tocsin: error: the handler of 'crash' failed/)
+})
+
 test("closed standard streams are no crash", async () => {
   for (const stdio of [
     ["ignore", "pipe", "pipe"],

@@ -137,9 +137,14 @@ export function addRounds(server) {
   addTool(server, "test_input_required_result_elicitation", "Asks the user for a name.", async (_args, ctx) => {
     return `Hello, ${field(await ctx.elicit("user_name", NAME), "name")}!`
   })
-  addTool(server, "test_input_required_result_sampling", "Asks the client's model for a capital.", async (_args, ctx) => {
-    return `Sampling result: ${said(await ctx.sample("capital_question", say("What is the capital of France?", 100)))}`
-  })
+  addTool(
+    server,
+    "test_input_required_result_sampling",
+    "Asks the client's model for a capital.",
+    async (_args, ctx) => {
+      return `Sampling result: ${said(await ctx.sample("capital_question", say("What is the capital of France?", 100)))}`
+    },
+  )
   addTool(server, "test_input_required_result_list_roots", "Asks for the client's roots.", async (_args, ctx) => {
     const { roots } = await ctx.listRoots("client_roots")
     return `Found ${roots.length} root(s)${roots.length > 0 ? `: ${roots.map(({ uri }) => uri).join(", ")}` : ""}`

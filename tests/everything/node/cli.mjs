@@ -28,7 +28,9 @@ export function parse(args) {
         http = Boolean(value())
         break
       case "--protocol-versions":
-        options.protocolVersions = value().split(",").map((name) => name.trim())
+        options.protocolVersions = value()
+          .split(",")
+          .map((name) => name.trim())
         break
       case "--modern-only":
         options.modernOnly = true

@@ -11,7 +11,12 @@ import * as suite from "./suite.mjs"
 
 function build() {
   const instructions = "Everything that MCP offers, on one server."
-  const server = new Server({ name: "everything-node", version: VERSION, instructions, ...parse(process.argv.slice(2)) })
+  const server = new Server({
+    name: "everything-node",
+    version: VERSION,
+    instructions,
+    ...parse(process.argv.slice(2)),
+  })
   own.add(server)
   suite.addContent(server)
   suite.addReports(server)

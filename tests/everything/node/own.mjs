@@ -79,7 +79,10 @@ function addPlain(server) {
     "log",
     {
       description: "Sends one log message.",
-      input: object({ level: { type: "string", description: "A severity, from debug to emergency." }, message: string }),
+      input: object({
+        level: { type: "string", description: "A severity, from debug to emergency." },
+        message: string,
+      }),
     },
     ({ level, message }, ctx) => {
       ctx.log(level, message, "everything")

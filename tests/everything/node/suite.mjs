@@ -21,12 +21,7 @@ export function addTool(server, name, description, handler) {
 
 /** Adds tools that return each kind of content. */
 export function addContent(server) {
-  addTool(
-    server,
-    "test_simple_text",
-    "Returns one text block.",
-    () => "This is a simple text response for testing.",
-  )
+  addTool(server, "test_simple_text", "Returns one text block.", () => "This is a simple text response for testing.")
   addTool(server, "test_image_content", "Returns one image block.", () => ({ content: [image] }))
   addTool(server, "test_audio_content", "Returns one audio block.", () => ({ content: [audio] }))
   addTool(server, "test_embedded_resource", "Returns one embedded resource.", () => ({
@@ -131,7 +126,10 @@ export function addChanges(server) {
 }
 
 /** What of `candidates` begins with what is typed. */
-const complete = (...candidates) => (value) => candidates.filter((candidate) => candidate.startsWith(value))
+const complete =
+  (...candidates) =>
+  (value) =>
+    candidates.filter((candidate) => candidate.startsWith(value))
 
 /** Adds prompts. */
 export function addPrompts(server) {
