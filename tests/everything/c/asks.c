@@ -376,5 +376,5 @@ void add_asking_prompt(tocsin_server *server) {
     tocsin_handler handler = {.struct_size = sizeof handler, .call = input_prompt, .flags = TOCSIN_HANDLER_INLINE};
     expect(tocsin_server_add_prompt(server, S(JSON({
         "name": "test_input_required_result_prompt", "description": "A prompt that asks the user for its context."
-    })), &handler, NULL, &error), error);
+    })), &handler, NULL, &error), &error);
 }

@@ -26,10 +26,10 @@ static void refuse(const char *format, ...) {
     exit(2);
 }
 
-void expect(tocsin_status status, tocsin_error *error) {
+void expect(tocsin_status status, tocsin_error **error) {
     if (status != TOCSIN_STATUS_OK) {
-        tocsin_str message = tocsin_error_message(error);
-        refuse("%.*s (%d)", (int)message.len, message.data, (int)status);
+        tocsin_str message = error != NULL ? tocsin_error_message(*error) : S("out of luck");
+        refuse("%.*s", (int)message.len, message.data);
     }
 }
 
@@ -90,7 +90,7 @@ void add_tools(tocsin_server *server, const tool *tools, size_t count) {
             .user_data = tools[i].user_data != NULL ? tools[i].user_data : server,
             .flags = tools[i].waits ? 0 : TOCSIN_HANDLER_INLINE,
         };
-        expect(tocsin_server_add_tool(server, S(tools[i].definition), &handler, &error), error);
+        expect(tocsin_server_add_tool(server, S(tools[i].definition), &handler, &error), &error);
     }
 }
 
@@ -257,7 +257,7 @@ int main(int argc, char **argv) {
         .options_json = T(options_json),
     };
     tocsin_error *error = NULL;
-    expect(tocsin_server_new(&options, &server, &error), error);
+    expect(tocsin_server_new(&options, &server, &error), &error);
     tocsin_text_free(options_json);
 
     add_own_tools(server);
@@ -274,7 +274,7 @@ int main(int argc, char **argv) {
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    expect(tocsin_serve_stdio(server, &error), error);
+    expect(tocsin_serve_stdio(server, &error), &error);
 
     /* A signal must not find a server that is gone. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};

@@ -41,8 +41,8 @@ void add_resources(tocsin_server *server);
 /* Adds a tool, prompt or resource that echoes its own name or URI. */
 tocsin_status add_echo(tocsin_server *server, uint32_t list, tocsin_str key, tocsin_error **error);
 
-/* Ends the program, unless all is well: for what must not fail. */
-void expect(tocsin_status status, tocsin_error *error);
+/* Ends the program, unless all is well: for what must not fail. error may be NULL. */
+void expect(tocsin_status status, tocsin_error **error);
 /* Sleeps. */
 void pause_ms(unsigned ms);
 

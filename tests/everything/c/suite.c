@@ -250,7 +250,7 @@ static void add_prompt(tocsin_server *server, const char *definition, tocsin_han
     tocsin_handler completer = {
         .struct_size = sizeof completer, .call = complete, .user_data = choices, .flags = TOCSIN_HANDLER_INLINE};
     expect(tocsin_server_add_prompt(server, S(definition), &handler, choices != NULL ? &completer : NULL, &error),
-           error);
+           &error);
 }
 
 void add_prompts(tocsin_server *server) {
@@ -303,7 +303,7 @@ static void add_resource(tocsin_server *server, const char *definition, tocsin_h
     tocsin_error *error = NULL;
     tocsin_handler handler = {
         .struct_size = sizeof handler, .call = read, .user_data = data, .flags = TOCSIN_HANDLER_INLINE};
-    expect(tocsin_server_add_resource(server, S(definition), &handler, &error), error);
+    expect(tocsin_server_add_resource(server, S(definition), &handler, &error), &error);
 }
 
 void add_resources(tocsin_server *server) {
@@ -326,5 +326,5 @@ void add_resources(tocsin_server *server) {
     expect(tocsin_server_add_template(server, S(JSON({
         "uriTemplate": "test://template/{id}/data", "name": "template", "description": "A document for each id.",
         "mimeType": "application/json"
-    })), &handler, &completer, &error), error);
+    })), &handler, &completer, &error), &error);
 }
