@@ -11,6 +11,8 @@ pub(crate) struct Runtime {
     handle: Handle,
     /// Ours to end; `None` if it is the host program's.
     owned: Option<tokio::runtime::Runtime>,
+    /// Its threads do not survive a fork.
+    process: u32,
 }
 
 static SHARED: Mutex<Weak<Runtime>> = Mutex::new(Weak::new());
@@ -20,10 +22,11 @@ impl Runtime {
     /// core, at most four).
     pub fn current_or_shared(workers: usize) -> io::Result<Arc<Runtime>> {
         if let Ok(handle) = Handle::try_current() {
-            return Ok(Arc::new(Runtime { handle, owned: None }));
+            return Ok(Arc::new(Runtime { handle, owned: None, process: std::process::id() }));
         }
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(runtime) = shared.upgrade() {
+        let process = std::process::id();
+        if let Some(runtime) = shared.upgrade().filter(|runtime| runtime.process == process) {
             return Ok(runtime);
         }
         let workers = match workers {
@@ -36,7 +39,7 @@ impl Runtime {
             .on_thread_start(mask_sigpipe)
             .enable_all()
             .build()?;
-        let runtime = Arc::new(Runtime { handle: owned.handle().clone(), owned: Some(owned) });
+        let runtime = Arc::new(Runtime { handle: owned.handle().clone(), owned: Some(owned), process });
         *shared = Arc::downgrade(&runtime);
         Ok(runtime)
     }

@@ -248,10 +248,9 @@ fn check_result(call: &CallInner, result: &str) -> Result<String, String> {
         out.push(':');
         if !features.structured && matches!(key.as_ref(), "content" | "messages") {
             super::methods::downgrade::write(features, value, &mut out);
-        } else if json::is_multiline(value) {
-            out.push_str(&json::minify(value));
         } else {
-            out.push_str(value);
+            // The same bytes in every language, and no line end in a message.
+            out.push_str(&json::minify(value));
         }
     }
     Ok(out)

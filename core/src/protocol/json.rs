@@ -169,11 +169,6 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether the text holds a raw line end.
-pub fn is_multiline(raw: &str) -> bool {
-    memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_some()
-}
-
 /// Steps over strings: calls `f` with each run of text outside of them, and with each string, quotes included.
 fn runs<'a>(raw: &'a str, mut f: impl FnMut(&'a str, bool)) {
     let bytes = raw.as_bytes();

@@ -59,6 +59,11 @@ impl LineSession {
         framer.feed(bytes, |line| take(&self.session, line));
     }
 
+    /// The client is gone: ends subscriptions, cancels calls. Nothing that is not being output now is output any more.
+    pub fn close(&self) {
+        self.session.close();
+    }
+
     /// The client has sent all it will: ends subscriptions with their result, and gives calls the grace. When this
     /// returns, all that was answered has been output. Not to be called by the output callback.
     pub fn finish(&self) {
@@ -73,7 +78,7 @@ impl LineSession {
 
 impl Drop for LineSession {
     fn drop(&mut self) {
-        self.session.close();
+        self.close();
     }
 }
 
