@@ -1,3 +1,5 @@
+//! A first server: it says what the weather is, and grows a tool when a storm comes up.
+
 use serde::Deserialize;
 use tocsin::{Context, Server, Tool, handler, handler_sync};
 
