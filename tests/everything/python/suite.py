@@ -181,7 +181,7 @@ def add_prompts(server):
         arguments=[argument("resourceUri", "URI of the resource to embed.")],
         completer=complete(resourceUri=["test://static-text", "test://static-binary", "test://watched-resource"]),
     )
-    async def test_prompt_with_embedded_resource(resourceUri: str):  # noqa: N803
+    async def test_prompt_with_embedded_resource(resourceUri: str):
         return [
             Message(Embedded(resourceUri, "Embedded resource content for testing.", "text/plain")),
             Message("Please process the embedded resource above."),

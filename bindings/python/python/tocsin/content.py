@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ResourceLink:
 
 
 BLOCKS = (Text, Image, Audio, Embedded, ResourceLink)
-Block = Union[Text, Image, Audio, Embedded, ResourceLink, str, dict[str, Any]]
+Block = Text | Image | Audio | Embedded | ResourceLink | str | dict[str, Any]
 """A block of content; text counts as one, and so does the protocol's own object."""
 
 

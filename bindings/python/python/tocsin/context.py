@@ -145,9 +145,7 @@ class Context(BaseContext):
         """Asks the user with a form; the answer has ``action`` and, if accepted, ``content``. See :meth:`ask`."""
         return (await self.ask({key: elicit(message, schema, **params)}))[key]
 
-    async def sample(
-        self, key: str, messages: list[dict[str, Any]], max_tokens: int, **params: Any
-    ) -> dict[str, Any]:
+    async def sample(self, key: str, messages: list[dict[str, Any]], max_tokens: int, **params: Any) -> dict[str, Any]:
         """Asks the client's model; the answer is a ``CreateMessageResult``. See :meth:`ask`."""
         return (await self.ask({key: sample(messages, max_tokens, **params)}))[key]
 

@@ -89,7 +89,7 @@ class PromptHandler(Handler):
 
 
 class ResourceHandler(Handler):
-    """A resource's or template's function. Its parameters are the template's variables, or ``uri`` for the whole URI."""
+    """A resource's or template's function, whose parameters are the template's variables, or ``uri`` for all of it."""
 
     def __init__(self, function: Function, uri: str) -> None:
         super().__init__(function)

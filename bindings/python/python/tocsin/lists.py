@@ -199,9 +199,7 @@ class Templates(Entries):
         self._put(replace, entry, handler, options.get("completer"))
 
 
-def _located(
-    first: Any, key: str, function: Function, kind: Any, options: Mapping[str, Any]
-) -> Mapping[str, Any]:
+def _located(first: Any, key: str, function: Function, kind: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(first, Mapping):
         _no_options(options)
         return first

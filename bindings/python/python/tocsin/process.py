@@ -7,6 +7,7 @@ import contextlib
 import io
 import logging
 import os
+import select
 import signal
 import sys
 import threading
@@ -42,7 +43,21 @@ def adopt(dispatcher: Dispatcher) -> None:
 def _pass_logs() -> None:
     while (records := _native.take_logs()) is not None:
         for level, text in records:
-            log.log(level, "%s", text)
+            if log.hasHandlers():
+                log.log(level, "%s", text)
+            elif log.isEnabledFor(level):
+                _last_resort(text)
+
+
+def _last_resort(text: str) -> None:
+    """As `logging` has it for programs that do not set it up, but without waiting for a client that never reads."""
+    data = f"{text}\n".encode(errors="backslashreplace")
+    with contextlib.suppress(OSError):
+        for at in range(0, len(data), select.PIPE_BUF):
+            # What polls writable takes so much without blocking.
+            if not select.select([], [2], [], 0.1)[1]:
+                return
+            os.write(2, data[at : at + select.PIPE_BUF])
 
 
 def _end() -> None:

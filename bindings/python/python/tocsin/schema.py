@@ -38,7 +38,10 @@ class Arguments:
         # Fields get numbers for names, since a model has names of its own.
         self._names = {f"p{index}": name for index, name in enumerate(fields)}
         model_fields: dict[str, Any] = {
-            field: (typing.Annotated[fields[name][0], Field(alias=name)], ... if fields[name][1] is EMPTY else fields[name][1])
+            field: (
+                typing.Annotated[fields[name][0], Field(alias=name)],
+                ... if fields[name][1] is EMPTY else fields[name][1],
+            )
             for field, name in self._names.items()
         }
         self._model: Any = create_model("Arguments", **model_fields)
@@ -87,7 +90,9 @@ def has_schema(kind: Any) -> bool:
     """Whether it is a model, a dataclass or a typed dictionary."""
     if not isinstance(kind, type):
         return False
-    return hasattr(kind, "__pydantic_core_schema__") or hasattr(kind, "__dataclass_fields__") or typing.is_typeddict(kind)
+    return (
+        hasattr(kind, "__pydantic_core_schema__") or hasattr(kind, "__dataclass_fields__") or typing.is_typeddict(kind)
+    )
 
 
 def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
