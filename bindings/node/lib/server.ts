@@ -71,6 +71,8 @@ export interface ServerOptions {
   maxOutputBytes?: number
   /** How long calls in flight may go on after the server was told to stop, in milliseconds. Default 5,000. */
   shutdownGraceMs?: number
+  /** How long calls in flight may go on after the input has ended, in milliseconds. Default 1,000. */
+  inputEndGraceMs?: number
   /** After so long a call without an answer gets a tool error, in milliseconds. Default: never. */
   handlerTimeoutMs?: number
   /** How long a client may take to answer a question, in milliseconds. Default 10 minutes. */
@@ -110,6 +112,9 @@ function makeDispatcher(options: ServerOptions): Dispatcher {
     throw new TypeError((error as Error).message.replace(/\b[a-z]+(_[a-z]+)+\b/g, toCamel))
   }
 }
+
+/** How long signals are looked after once serving has ended, for a process that has nothing more to do. */
+const WINDING_UP_MS = 1_000
 
 /** An MCP server. */
 export class Server {
@@ -214,8 +219,10 @@ export class Server {
   async #serve(signals: boolean): Promise<void> {
     const { native } = this.#dispatcher
     const ended = native.serveStdio()
-    let stopping = false
+    let [stopping, over] = [false, false]
     const stop = (signal: NodeJS.Signals) => {
+      // Clients end the input and send SIGTERM at once: to a process that winds up, that is no failure.
+      if (over) process.exit()
       // As the shell would say it, had the signal not been caught.
       if (stopping) process.exit(128 + constants.signals[signal])
       stopping = true
@@ -225,7 +232,9 @@ export class Server {
     try {
       await keep(this.#dispatcher, ended)
     } finally {
-      process.off("SIGINT", stop).off("SIGTERM", stop)
+      over = true
+      const restore = () => process.off("SIGINT", stop).off("SIGTERM", stop)
+      setTimeout(restore, WINDING_UP_MS).unref()
       collectRecords()
     }
   }

@@ -119,4 +119,11 @@ def signals_stop(stop: Callable[[], bool]) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+            # Clients end the input and send SIGTERM at once: to a process that winds up, that is no failure. So what
+            # would kill it ends it from now on, with its threads and buffers as they are.
+            winding_up = number == signal.SIGTERM and handler == signal.SIG_DFL
+            signal.signal(number, _end_now if winding_up else handler if handler is not None else signal.SIG_DFL)
+
+
+def _end_now(number: int, frame: object) -> None:
+    os._exit(0)
