@@ -261,6 +261,9 @@ TOCSIN_API tocsin_status tocsin_call_fail_with(tocsin_call *call, int32_t code, 
 // Gives the call up: the client sees an error without details, unless it cancelled. NULL is ignored.
 TOCSIN_API void tocsin_call_drop(tocsin_call *call);
 
+// Gives the call up because of something unforeseen: the client sees an error without details, detail goes to the log.
+TOCSIN_API tocsin_status tocsin_call_crash(tocsin_call *call, tocsin_str detail);
+
 // Whether nobody waits for the answer any more. It must be answered or dropped nevertheless.
 TOCSIN_API bool tocsin_call_is_cancelled(const tocsin_call *call);
 
@@ -535,7 +538,8 @@ TOCSIN_API tocsin_status tocsin_start_stdio(tocsin_server *server, tocsin_servic
 TOCSIN_API tocsin_status tocsin_service_wait(const tocsin_service *service, uint32_t timeout_ms);
 
 // Tells the whole server to stop, as tocsin_server_request_stop() does, and waits for the service. If it has not ended
-// after grace_ms, what runs is cancelled, and it ends then.
+// after grace_ms, what runs is cancelled, and it ends then. TOCSIN_STATUS_REENTRANT from inside a callback of the
+// server.
 TOCSIN_API tocsin_status tocsin_service_stop(tocsin_service *service, uint32_t grace_ms);
 
 // Calls end once the service has ended, at once if it has.
@@ -567,7 +571,7 @@ TOCSIN_API tocsin_status tocsin_session_feed(tocsin_session *session, tocsin_str
 TOCSIN_API tocsin_status tocsin_session_finish(tocsin_session *session);
 
 // The client is gone: cancels its calls, ends its subscriptions, and waits for a running output callback, unless it is
-// called by it. Nothing is output after.
+// called by it. Nothing is output after; drop has run.
 TOCSIN_API void tocsin_session_free(tocsin_session *session);
 
 /* ---- convenience ---------------------------------------------------------------------------------------------- */

@@ -263,6 +263,12 @@ pub unsafe extern "C" fn tocsin_call_drop(call: *mut tocsin_call) {
     });
 }
 
+/// Gives the call up because of something unforeseen: the client sees an error without details, detail goes to the log.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tocsin_call_crash(call: *mut tocsin_call, detail: tocsin_str) -> tocsin_status {
+    finish_text(call, detail, |call, detail| call.crash(detail))
+}
+
 /// Whether nobody waits for the answer any more. It must be answered or dropped nevertheless.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_call_is_cancelled(call: *const tocsin_call) -> bool {

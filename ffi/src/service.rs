@@ -77,7 +77,8 @@ pub unsafe extern "C" fn tocsin_service_wait(service: *const tocsin_service, tim
 }
 
 /// Tells the whole server to stop, as tocsin_server_request_stop() does, and waits for the service. If it has not ended
-/// after grace_ms, what runs is cancelled, and it ends then.
+/// after grace_ms, what runs is cancelled, and it ends then. TOCSIN_STATUS_REENTRANT from inside a callback of the
+/// server.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_service_stop(service: *mut tocsin_service, grace_ms: u32) -> tocsin_status {
     guard(std::ptr::null_mut(), || {
@@ -85,10 +86,10 @@ pub unsafe extern "C" fn tocsin_service_stop(service: *mut tocsin_service, grace
         let service = unsafe { borrow(service) }?;
         service.server.process.check()?;
         let (server, running) = (Arc::clone(&service.server), Arc::clone(&service.running));
-        server.server.stop();
         if server.gate.is_inside() {
-            return Err(Failure::reentrant("the server stops, but a callback cannot wait for that"));
+            return Err(Failure::reentrant("a callback cannot wait for its own end; request the stop instead"));
         }
+        server.server.stop();
         running.wait(grace_ms).or_else(|_| {
             server.server.abandon();
             running.wait(TOCSIN_FOREVER)

@@ -1,7 +1,7 @@
 //! A client whose bytes the host moves, over a transport of its own.
 
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tocsin_core::LineSession;
 
@@ -16,7 +16,26 @@ use crate::server::{Shared, shared, tocsin_server};
 pub struct tocsin_session {
     server: Arc<Shared>,
     line: Arc<LineSession>,
+    output: Arc<Output>,
+}
+
+/// C's way out.
+struct Output {
     gate: Arc<Gate>,
+    /// Until the session is freed; the engine may hold on to the rest a little longer.
+    foreign: Mutex<Option<Arc<Foreign>>>,
+}
+
+impl Output {
+    fn foreign(&self) -> Option<Arc<Foreign>> {
+        self.foreign.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn close(&self) {
+        self.gate.close();
+        let foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(foreign);
+    }
 }
 
 /// Gets whole messages with their line end, in order, one at a time, on any thread; the bytes are valid during the call.
@@ -37,14 +56,20 @@ pub unsafe extern "C" fn tocsin_session_new(
         let output = output.ok_or_else(|| Failure::argument("the callback is NULL"))?;
         // SAFETY: C's handle.
         let server = unsafe { shared(server) }?;
-        let gate: Arc<Gate> = Arc::default();
-        let (outer, inner) = (Arc::clone(&server.gate), Arc::clone(&gate));
+        let foreign = Mutex::new(Some(Arc::new(foreign)));
+        let kept = Arc::new(Output { gate: Arc::default(), foreign });
+        let (outer, inner) = (Arc::clone(&server.gate), Arc::clone(&kept));
         let line = server.server.line_session(move |text| {
-            // SAFETY: C's own function and pointer.
-            outer.pass(|| inner.pass(|| unsafe { output(tocsin_str::lend(text), foreign.data()) }));
+            let write = || {
+                if let Some(foreign) = inner.foreign() {
+                    // SAFETY: C's own function and pointer.
+                    unsafe { output(tocsin_str::lend(text), foreign.data()) };
+                }
+            };
+            outer.pass(|| inner.gate.pass(write));
         })?;
         // SAFETY: C's place.
-        unsafe { give(out, tocsin_session { server, line: Arc::new(line), gate }) }
+        unsafe { give(out, tocsin_session { server, line: Arc::new(line), output: kept }) }
     })
 }
 
@@ -77,7 +102,7 @@ pub unsafe extern "C" fn tocsin_session_finish(session: *mut tocsin_session) -> 
 }
 
 /// The client is gone: cancels its calls, ends its subscriptions, and waits for a running output callback, unless it is
-/// called by it. Nothing is output after.
+/// called by it. Nothing is output after; drop has run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_session_free(session: *mut tocsin_session) {
     guard_value((), || {
@@ -88,8 +113,9 @@ pub unsafe extern "C" fn tocsin_session_free(session: *mut tocsin_session) {
             std::mem::forget(session);
             return Ok(());
         }
-        session.gate.close();
-        drop(session);
+        // Not left to the drop: a handler of this very session may be what calls.
+        session.line.close();
+        session.output.close();
         Ok(())
     });
 }
