@@ -187,7 +187,7 @@ test("onListen may refuse", async () => {
   })
   const stranger = await server.connect({ info: { name: "stranger", version: "1" } })
   await assert.rejects(stranger.listen({ toolsListChanged: true }), { code: -32001, message: "members only" })
-  assert.deepEqual(filter.notifications ?? filter, { toolsListChanged: true })
+  assert.deepEqual(filter, { toolsListChanged: true })
   const friend = await server.connect()
   const { filter: agreed } = await friend.listen({ toolsListChanged: true })
   assert.deepEqual(agreed, { toolsListChanged: true })

@@ -41,6 +41,17 @@ test("no runtime dependency, no install script", () => {
   for (const script of ["preinstall", "install", "postinstall"]) assert.equal(manifest.scripts[script], undefined)
 })
 
+test("every option of the engine has a type, and no other has", () => {
+  const engine = /fn set_json.*?\n {4}}\n/s.exec(read("../../core/src/options.rs"))[0]
+  const known = [...engine.matchAll(/^ {12}"([a-z_]+)" =>/gm)].map(([, name]) => name)
+  const types = /^export interface ServerOptions {.*?^}/ms.exec(read("lib/server.ts"))[0]
+  const typed = [...types.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) =>
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  )
+  assert.ok(known.length > 20)
+  assert.deepEqual(typed.sort(), known.sort())
+})
+
 test("every type condition comes with an implementation", () => {
   for (const system of ["import", "require"]) {
     const { types, default: implementation } = manifest.exports["."][system]

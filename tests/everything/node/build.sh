@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/../../.."
 export CARGO_PROFILE_NODE="${1:-quick}"
 here=tests/everything/node
-npm ci --silent --prefix bindings/node
+[ bindings/node/node_modules/.package-lock.json -nt bindings/node/package-lock.json ] || npm ci --silent --prefix bindings/node
 npm run --silent --prefix bindings/node build
 mkdir -p build $here/node_modules
 ln -sfn ../../../../bindings/node $here/node_modules/tocsin
