@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 import pytest
+from peer import connect
 from test_handlers import run
-
 from tocsin import Context, McpError, Server, SyncContext, ToolError, current_context, elicit, list_roots
 
 META = {
@@ -48,7 +48,7 @@ def test_a_cancelled_call_is_cancelled_in_python_and_not_answered():
                 return "swallowed"
             return "never"
 
-        async with server.connect() as client:
+        async with connect(server) as client:
             for id, name in ((1, "wait"), (2, "stubborn")):
                 client.send(call(id, name))
             await started.wait()
@@ -75,7 +75,7 @@ def test_a_plain_function_sees_that_it_is_cancelled():
         return "nobody hears"
 
     async def scenario():
-        async with server.connect() as client:
+        async with connect(server) as client:
             client.send(call(1, "wait"))
             await asyncio.to_thread(started.wait, 10)
             client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -97,7 +97,7 @@ def test_progress_and_logs_come_before_the_answer():
         return "done"
 
     async def scenario():
-        async with server.connect() as client:
+        async with connect(server) as client:
             client.send(call(1, "work", progressToken="t", **{"io.modelcontextprotocol/logLevel": "info"}))
             messages = [await client.receive() for _ in range(5)]
         assert [message.get("params", {}).get("progress") for message in messages] == [1, 2, 3, None, None]
@@ -133,7 +133,7 @@ def test_one_handler_asks_in_both_eras(is_async):
     rest = {"again": {"action": "decline"}, "roots": {"roots": []}}
 
     async def scenario():
-        async with server.connect() as client:
+        async with connect(server) as client:
             first = await client.call("ask")
             assert first["resultType"] == "input_required" and list(first["inputRequests"]) == ["who"]
             again = {"requestState": first["requestState"], "inputResponses": {"who": ann}}
@@ -143,7 +143,11 @@ def test_one_handler_asks_in_both_eras(is_async):
             assert third["content"][0]["text"] == "Ann decline 0" and len(runs) == 3
 
             capabilities = {"elicitation": {}, "roots": {}}
-            params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}}
+            params = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": capabilities,
+                "clientInfo": {"name": "t", "version": "1"},
+            }
             client.send({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params})
             await client.receive()
             client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask"}})
@@ -166,10 +170,15 @@ def test_changes_are_heard_and_batches_are_one():
     server = Server("test")
 
     async def scenario():
-        async with server.connect() as client:
+        async with connect(server) as client:
             filter = {"toolsListChanged": True, "resourceSubscriptions": ["test://a"]}
             client.send(
-                {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"_meta": META, "notifications": filter}}
+                {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "subscriptions/listen",
+                    "params": {"_meta": META, "notifications": filter},
+                }
             )
             assert (await client.receive())["method"] == "notifications/subscriptions/acknowledged"
             assert server.subscriptions == 1
@@ -181,7 +190,7 @@ def test_changes_are_heard_and_batches_are_one():
             assert heard == ["notifications/tools/list_changed", "notifications/resources/updated"]
             await asyncio.to_thread(server.tools.remove, "tool7")
             assert (await client.receive())["method"] == "notifications/tools/list_changed"
-            assert "tool7" not in server.tools and len(server.tools) == 99
+            assert "tool7" not in server.tools and len(server.tools.names()) == 99
 
     run(scenario())
 
@@ -204,7 +213,7 @@ def test_hooks_decide_on_listen_and_hear_of_watches():
             if not active:
                 heard.set()
 
-        async with server.connect() as client:
+        async with connect(server) as client:
             for id, filter in ((1, {"promptsListChanged": True}), (2, {"resourceSubscriptions": ["test://a"]})):
                 params = {"_meta": META, "notifications": filter}
                 client.send({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
@@ -229,7 +238,7 @@ def test_a_missing_answer_is_an_error_not_silence():
         return "?"
 
     async def scenario():
-        async with server.connect() as client:
+        async with connect(server) as client:
             client.send(call(1, "ask"))
             answer = await client.receive()
             assert answer["error"]["code"] == -32021

@@ -159,7 +159,7 @@ def test_servers_and_their_handlers_are_collected():
         async def handle(own=None): return "x"
         handle.server, handle.token = own, token
         own.tools.add(handle, "a", input_schema={"type": "object"})
-        own.dispose()
+
         del own, token, handle
     gc.collect()
     sys.exit(sum(token() is not None for token in tokens))
@@ -170,16 +170,19 @@ def test_servers_and_their_handlers_are_collected():
 
 
 def test_versions_agree():
-    import tomllib
     from pathlib import Path
 
     import tocsin
+    import tomllib
 
     root = Path(__file__).parents[3]
     cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     node = json.loads((root / "bindings/node/package.json").read_text())["version"]
     header = (root / "include/tocsin.h").read_text()
-    parts = [next(line.split()[-1] for line in header.splitlines() if f"TOCSIN_VERSION_{part} " in line) for part in ("MAJOR", "MINOR", "PATCH")]
+    parts = [
+        next(line.split()[-1] for line in header.splitlines() if f"TOCSIN_VERSION_{part} " in line)
+        for part in ("MAJOR", "MINOR", "PATCH")
+    ]
     assert tocsin.__version__ == cargo == node == ".".join(parts)
 
 

@@ -90,9 +90,7 @@ def has_schema(kind: Any) -> bool:
     """Whether it is a model, a dataclass or a typed dictionary."""
     if not isinstance(kind, type):
         return False
-    return (
-        hasattr(kind, "__pydantic_core_schema__") or hasattr(kind, "__dataclass_fields__") or typing.is_typeddict(kind)
-    )
+    return hasattr(kind, "__pydantic_core_schema__") or hasattr(kind, "__dataclass_fields__") or _is_typeddict(kind)
 
 
 def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
@@ -116,3 +114,8 @@ def _clean(schema: Any) -> Any:
         elif key != "title":
             cleaned[key] = _clean(value)
     return cleaned
+
+
+def _is_typeddict(kind: type) -> bool:
+    # By its marks, since `typing` does not know those of `typing_extensions`, which pydantic wants before Python 3.12.
+    return issubclass(kind, dict) and hasattr(kind, "__total__") and hasattr(kind, "__required_keys__")
