@@ -218,7 +218,6 @@ export class Server {
 
   async #serve(signals: boolean): Promise<void> {
     const { native } = this.#dispatcher
-    const ended = native.serveStdio()
     let [stopping, over] = [false, false]
     const stop = (signal: NodeJS.Signals) => {
       // Clients end the input and send SIGTERM at once: to a process that winds up, that is no failure.
@@ -228,13 +227,17 @@ export class Server {
       stopping = true
       native.stop()
     }
+    const forget = () => process.off("SIGINT", stop).off("SIGTERM", stop)
+    // First of all: the engine answers before this function goes on, and who has an answer may send a signal.
     if (signals) process.on("SIGINT", stop).on("SIGTERM", stop)
     try {
-      await keep(this.#dispatcher, ended)
-    } finally {
+      await keep(this.#dispatcher, native.serveStdio())
       over = true
-      const restore = () => process.off("SIGINT", stop).off("SIGTERM", stop)
-      setTimeout(restore, WINDING_UP_MS).unref()
+      setTimeout(forget, WINDING_UP_MS).unref()
+    } catch (error) {
+      forget()
+      throw error
+    } finally {
       collectRecords()
     }
   }
