@@ -132,6 +132,8 @@ impl Server {
                 Some(result.map_err(|error| error.to_string()));
             done.changed.notify_all();
             done.run_hooks();
+            *done.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            done.changed_over.notify_all();
         })?;
         Ok(Service { engine: Arc::clone(&self.engine), state })
     }
@@ -206,6 +208,9 @@ struct ServiceState {
     result: Mutex<Option<Result<(), String>>>,
     changed: Condvar,
     hooks: Mutex<Vec<ServiceHook>>,
+    /// The hooks have run, too.
+    over: Mutex<bool>,
+    changed_over: Condvar,
 }
 
 impl ServiceState {
@@ -245,6 +250,14 @@ impl Service {
                     self.state.changed.wait_timeout(result, left).unwrap_or_else(PoisonError::into_inner).0
                 }
             };
+        }
+    }
+
+    /// Waits until it has ended and what [`Service::on_end`] took has run.
+    pub fn join(&self) {
+        let mut over = self.state.over.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*over {
+            over = self.state.changed_over.wait(over).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

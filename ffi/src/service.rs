@@ -1,7 +1,7 @@
 //! A transport that is served in the background.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::boundary::{borrow, give, guard, guard_value, take};
@@ -20,18 +20,12 @@ pub struct tocsin_service {
 /// A service, until its end.
 pub struct Running {
     service: tocsin_core::Service,
-    /// Its end callbacks have run.
-    over: Mutex<bool>,
-    changed: Condvar,
 }
 
 impl Running {
     /// Waits until nothing of it is left.
     pub fn join(&self) {
-        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*over {
-            over = self.changed.wait(over).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.service.join();
     }
 
     fn wait(&self, timeout_ms: u32) -> Result<(), Failure> {
@@ -57,7 +51,7 @@ pub unsafe extern "C" fn tocsin_start_stdio(
             return Err(Failure::argument("the place for the result is NULL"));
         }
         let service = server.server.start_stdio()?;
-        let running = Arc::new(Running { service, over: Mutex::default(), changed: Condvar::new() });
+        let running = Arc::new(Running { service });
         server.remember(&running);
         // SAFETY: C's place.
         unsafe { give(out, tocsin_service { server, running }) }

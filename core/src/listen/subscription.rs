@@ -115,12 +115,18 @@ impl Subscription {
         !std::mem::replace(&mut state.ended, true)
     }
 
-    /// Ends it and queues `last`, in one step: nothing of it can follow.
+    /// Ends it and queues `last`, after what has not been told yet, in one step: nothing of it can follow.
     pub fn end_with(&self, last: String) {
         let mut state = self.lock();
-        if !std::mem::replace(&mut state.ended, true) {
-            self.outbox.push(Item { text: last, kind: ItemKind::Reply { error: None } });
+        if std::mem::replace(&mut state.ended, true) {
+            return;
         }
+        if state.open {
+            for text in self.untold(&mut state) {
+                self.outbox.push(Item { text, kind: ItemKind::Notification });
+            }
+        }
+        self.outbox.push(Item { text: last, kind: ItemKind::Reply { error: None } });
     }
 
     /// The writer's turn: a notification for all that changed since the last one.
@@ -132,9 +138,13 @@ impl Subscription {
         if state.ended {
             return Vec::new();
         }
+        self.untold(&mut state)
+    }
+
+    /// Takes what changed, as notifications.
+    fn untold(&self, state: &mut State) -> Vec<String> {
         let lists = std::mem::take(&mut state.dirty_lists);
         let uris = std::mem::take(&mut state.dirty_uris);
-        drop(state);
         let lists = ListKind::ALL.into_iter().filter(|kind| lists & kind.bit() != 0);
         lists.map(|kind| self.list_changed(kind)).chain(uris.iter().map(|uri| self.updated(uri))).collect()
     }
