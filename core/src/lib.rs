@@ -41,7 +41,9 @@ pub use engine::{Asked, Call, CallKind, Context, Handler, InputRequest, Transpor
 pub use handlers::{Answers, HandlerError, IntoAnswer, blocking, handler, handler_sync};
 pub use listen::{ListKind, WatchFn};
 pub use options::{BuildError, CacheScope, Options};
-pub use protocol::{BuildVersionsError, Era, ErrorObject, Features, Id, Level, Revision, Versions, code, minify};
+pub use protocol::{
+    BuildVersionsError, Era, ErrorObject, Features, Id, Level, Revision, Versions, code, minify, parse_integer,
+};
 pub use registry::RegistryError;
 pub use server::{Changes, Prompts, Resources, Server, Service, Templates, Tools};
 pub use transport::{LineSession, MemoryClient};

@@ -158,16 +158,9 @@ fn find<'a>(json: &'a str, pointer: &str) -> Result<&'a str, Failure> {
 }
 
 fn whole(json: &str) -> Result<i64, Failure> {
-    if let Ok(number) = serde_json::from_str::<i64>(json) {
-        return Ok(number);
-    }
-    let number: f64 =
-        serde_json::from_str(json).map_err(|error| Failure::json(format!("not a whole number: {error}")))?;
-    // What a double holds exactly; the bounds are powers of two.
-    if number.fract() == 0.0 && (-9_007_199_254_740_992.0..=9_007_199_254_740_992.0).contains(&number) {
-        return Ok(number as i64);
-    }
-    Err(Failure::json("not a whole number that fits 64 bits"))
+    let raw: &RawValue = parse(json)?;
+    let number = tocsin_core::parse_integer(raw.get()).and_then(|number| i64::try_from(number).ok());
+    number.ok_or_else(|| Failure::json("not a whole number that fits 64 bits"))
 }
 
 #[cfg(test)]

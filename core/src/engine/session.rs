@@ -1,7 +1,7 @@
 //! One client's connection (stdio) or session (HTTP): its handshake, its requests in flight, our questions to it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::listen::{Filter, Outbox, Subscription};
@@ -83,6 +83,8 @@ pub(crate) struct Session {
     questions: Mutex<HashMap<Id, Waiter>>,
     next_question: AtomicI64,
     closed: AtomicBool,
+    /// Calls that got their answer, ever.
+    answered: AtomicU64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -106,6 +108,7 @@ impl Session {
                 questions: Mutex::default(),
                 next_question: AtomicI64::new(1),
                 closed: AtomicBool::new(false),
+                answered: AtomicU64::new(0),
             }
         })
     }
@@ -197,8 +200,16 @@ impl Session {
         true
     }
 
+    /// How many calls got their answer, if so many are in flight that the reader had better wait for more of that.
+    pub fn crowded(&self) -> Option<u64> {
+        let max = self.engine.options.max_in_flight;
+        let crowded = lock(&self.in_flight).len() >= max - max / 4;
+        crowded.then(|| self.answered.load(Ordering::Relaxed))
+    }
+
     /// A call has its answer.
     pub fn finished(&self, call: &Arc<CallInner>) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
         let mut in_flight = lock(&self.in_flight);
         if matches!(in_flight.get(&call.id), Some(InFlight::Call(known)) if Arc::ptr_eq(known, call)) {
             in_flight.remove(&call.id);

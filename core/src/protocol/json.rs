@@ -283,9 +283,53 @@ pub fn format_f64(value: f64) -> Option<String> {
     Some(if size > 1.0 { text.replace('e', "e+") } else { text })
 }
 
+/// The value of a JSON number that is whole, exactly: `42`, `42.0` and `4.2e1` alike. `None` for all else, and beyond
+/// 128 bits.
+pub fn parse_integer(raw: &str) -> Option<i128> {
+    let (mantissa, exponent) = match raw.find(['e', 'E']) {
+        Some(at) => (&raw[..at], raw[at + 1..].parse::<i64>().ok()?),
+        None => (raw, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = format!("{whole}{fraction}");
+    let mut power = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    if !digits.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        return digits.bytes().any(|byte| byte == b'0').then_some(0);
+    }
+    while power < 0 && digits.ends_with('0') {
+        digits.pop();
+        power += 1;
+    }
+    // A digit is left after the point, or there are more than 128 bits.
+    let scale = 10i128.checked_pow(u32::try_from(power).ok()?)?;
+    digits.parse::<i128>().ok()?.checked_mul(scale)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_read_exactly() {
+        let cases = [
+            ("7", Some(7)),
+            ("-0", Some(0)),
+            ("42.0", Some(42)),
+            ("4.2e1", Some(42)),
+            ("1E+2", Some(100)),
+            ("100e-2", Some(1)),
+            ("9007199254740993.0", Some(9_007_199_254_740_993)),
+            ("-9223372036854775808", Some(i128::from(i64::MIN))),
+            ("0e999999999999", Some(0)),
+            ("1.5", None),
+            ("1e-400", None),
+            ("1e400", None),
+            ("x", None),
+        ];
+        for (raw, value) in cases {
+            assert_eq!(parse_integer(raw), value, "{raw}");
+        }
+    }
 
     #[test]
     fn members_keep_order_and_the_last_value() {

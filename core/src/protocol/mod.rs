@@ -11,6 +11,6 @@ mod version;
 
 pub use error::{ErrorObject, code};
 pub use id::Id;
-pub use json::minify;
+pub use json::{minify, parse_integer};
 pub use level::Level;
 pub use version::{BuildVersionsError, Era, Features, Revision, Versions};

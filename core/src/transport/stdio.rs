@@ -252,6 +252,32 @@ pub(crate) fn serve(engine: &Arc<Engine>, stdio: Stdio) -> io::Result<()> {
     read
 }
 
+/// Holds back the reader while many calls are in flight and are being answered, so that a burst is served whole. When
+/// answers stand still, it reads on: a cancellation may come.
+#[derive(Default)]
+struct Pause {
+    since: Option<(u64, Instant)>,
+}
+
+impl Pause {
+    /// How long answers may stand still.
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    fn wanted(&mut self, session: &Session) -> bool {
+        let Some(answered) = session.crowded() else {
+            self.since = None;
+            return false;
+        };
+        match self.since {
+            Some((then, at)) if then == answered => at.elapsed() < Self::PATIENCE,
+            _ => {
+                self.since = Some((answered, Instant::now()));
+                true
+            }
+        }
+    }
+}
+
 fn read_all(
     session: &Arc<Session>,
     mut input: &File,
@@ -263,14 +289,15 @@ fn read_all(
     let stop = engine.stop_signal()?;
     let mut framer = Framer::new(engine.options.max_message_bytes);
     let mut buffer = vec![0; CHUNK];
+    let mut pause = Pause::default();
     loop {
-        // A peer that does not read is not read from, either.
-        let full = outbox.is_full();
+        // A peer that does not read is not read from, either; one that asks faster than it is answered waits a little.
+        let full = outbox.is_full() || pause.wanted(session);
         let mut fds = vec![PollFd::new(stop.as_fd(), PollFlags::POLLIN), PollFd::new(gone, PollFlags::POLLIN)];
         if !full {
             fds.push(PollFd::new(input.as_fd(), PollFlags::POLLIN));
         }
-        let timeout = if full { PollTimeout::from(10u8) } else { PollTimeout::NONE };
+        let timeout = if full { PollTimeout::from(2u8) } else { PollTimeout::NONE };
         match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tocsin::{
     Context, HandlerError, Level, Prompt, RegistryError, Resource, Server, Structured, Tool, handler, handler_sync,
+    parse_integer,
 };
 
 #[derive(Deserialize)]
@@ -18,8 +19,8 @@ struct Text {
 
 #[derive(Deserialize)]
 struct Pair {
-    a: serde_json::Number,
-    b: serde_json::Number,
+    a: Box<RawValue>,
+    b: Box<RawValue>,
 }
 
 #[derive(Serialize)]
@@ -86,7 +87,8 @@ fn plain(server: &Server) -> Result<(), RegistryError> {
             )
             .output_schema(r#"{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}"#),
         handler_sync(|args: Pair, _: &Context| {
-            let sum = args.a.as_i64().zip(args.b.as_i64()).and_then(|(a, b)| a.checked_add(b));
+            let sum = parse_integer(args.a.get()).zip(parse_integer(args.b.get())).and_then(|(a, b)| a.checked_add(b));
+            let sum = sum.and_then(|sum| i64::try_from(sum).ok());
             sum.map(|sum| Structured(Sum { sum })).ok_or_else(|| "the sum does not fit in 64 bits".into())
         }),
     )?;
