@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -51,7 +51,8 @@ pub struct Shared {
     pub pool: Arc<dispatch::Pool>,
     pub gate: Arc<Gate>,
     held: Mutex<Vec<Changes>>,
-    running: Mutex<Vec<Weak<Running>>>,
+    /// Kept, since C may free its handle of a service long before the end.
+    running: Mutex<Vec<Arc<Running>>>,
     /// Threads of C's that are inside of `tocsin_serve_stdio`.
     serving: Mutex<usize>,
     served: Condvar,
@@ -64,9 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Shared {
     /// Remembers a service, so that freeing the server can wait for its end.
     pub fn remember(&self, service: &Arc<Running>) {
-        let mut running = lock(&self.running);
-        running.retain(|service| service.strong_count() > 0);
-        running.push(Arc::downgrade(service));
+        lock(&self.running).push(Arc::clone(service));
     }
 
     fn serve_stdio(&self) -> std::io::Result<()> {
@@ -82,7 +81,7 @@ impl Shared {
         // A callback cannot wait for itself; then the last one to return finds the gate closed.
         if !self.gate.is_inside() {
             let running = std::mem::take(&mut *lock(&self.running));
-            running.iter().filter_map(Weak::upgrade).for_each(|service| service.join());
+            running.iter().for_each(|service| service.join());
             let mut serving = lock(&self.serving);
             while *serving > 0 {
                 serving = self.served.wait(serving).unwrap_or_else(PoisonError::into_inner);

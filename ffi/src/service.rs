@@ -111,8 +111,8 @@ pub unsafe extern "C" fn tocsin_service_on_end(
         let (gate, running) = (Arc::clone(&service.server.gate), Arc::clone(&service.running));
         let weak = Arc::downgrade(&running);
         running.service.on_end(move || {
-            let failed = weak.upgrade().and_then(|running| running.service.wait(Some(Duration::ZERO)));
-            let status = if matches!(failed, Some(Err(_))) { TOCSIN_STATUS_IO } else { TOCSIN_STATUS_OK };
+            let result = weak.upgrade().and_then(|running| running.service.wait(Some(Duration::ZERO)));
+            let status = if matches!(result, Some(Err(_))) { TOCSIN_STATUS_IO } else { TOCSIN_STATUS_OK };
             // SAFETY: C's own function and pointer.
             gate.pass(|| unsafe { end(status, foreign.data()) });
         });

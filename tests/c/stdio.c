@@ -58,6 +58,7 @@ static void at_end(tocsin_status status, void *user_data) {
 }
 
 static int serve(const char *how) {
+    alarm(100);
     server = server_with("{\"shutdown_grace_ms\":300}");
     add_function(server, "print", print, NULL);
     add_function(server, "block_for_ever", block_for_ever, NULL);
