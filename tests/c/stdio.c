@@ -24,7 +24,8 @@ HANDLER(block_for_ever) {
     (void)request, (void)user_data, (void)call;
     pause();
 }
-HANDLER(keep) { (void)request, (void)user_data, (void)call; }
+static tocsin_call *kept;
+HANDLER(keep) { (void)request, (void)user_data; kept = call; }
 HANDLER(big) {
     (void)request, (void)user_data;
     char *text = malloc(1 << 20);
@@ -105,6 +106,7 @@ static int serve(const char *how) {
         _exit(0); /* its handler will never return */
     }
     tocsin_server_free(server);
+    tocsin_call_drop(kept);
     CHECK(strcmp(how, "serve") == 0 || atomic_load(&ends) == (strcmp(how, "stop") == 0 ? 2 : 1));
     return 0;
 }
