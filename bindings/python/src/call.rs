@@ -1,11 +1,12 @@
 //! A call in Python's hands.
 
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use pyo3::prelude::*;
 use tocsin::dispatch::Event;
 use tocsin::{CallKind, Context, ErrorObject, InputRequest, Level};
 
+use crate::batch::Batch;
 use crate::error::tool;
 use crate::mailbox::{Mailbox, outcome};
 
@@ -17,11 +18,13 @@ const LONG: usize = 1 << 16;
 pub struct Call {
     call: Mutex<Option<tocsin::Call>>,
     context: Context,
+    batch: Option<Arc<Batch>>,
 }
 
 impl Call {
-    pub fn new(call: tocsin::Call) -> Call {
-        Call { context: call.context().clone(), call: Mutex::new(Some(call)) }
+    /// `batch` is there for calls that are run one right after the other.
+    pub fn new(call: tocsin::Call, batch: Option<Arc<Batch>>) -> Call {
+        Call { context: call.context().clone(), call: Mutex::new(Some(call)), batch }
     }
 
     fn take(&self) -> Option<tocsin::Call> {
@@ -30,11 +33,14 @@ impl Call {
 
     /// Answers, unless that is done. Nothing that the engine may wait for here needs the interpreter, which is only
     /// let go for texts of some length: threads that trade it for every answer do little else.
-    fn answer(&self, py: Python<'_>, length: usize, f: impl FnOnce(tocsin::Call) + Send) {
-        match self.take() {
-            Some(call) if length > LONG => py.detach(|| f(call)),
-            Some(call) => f(call),
-            None => {}
+    fn answer(&self, py: Python<'_>, length: usize, answer: impl FnOnce(tocsin::Call) + Send + 'static) {
+        let Some(call) = self.take() else { return };
+        if length > LONG {
+            return py.detach(|| answer(call));
+        }
+        match &self.batch {
+            None => answer(call),
+            Some(batch) => batch.add(move || answer(call)),
         }
     }
 }
@@ -112,37 +118,37 @@ impl Call {
     }
 
     fn complete(&self, py: Python<'_>, json: String) {
-        self.answer(py, json.len(), |call| call.complete(json));
+        self.answer(py, json.len(), move |call| call.complete(json));
     }
 
     fn complete_text(&self, py: Python<'_>, text: String) {
-        self.answer(py, text.len(), |call| call.complete_text(text));
+        self.answer(py, text.len(), move |call| call.complete_text(text));
     }
 
     fn complete_structured(&self, py: Python<'_>, json: String) {
-        self.answer(py, json.len(), |call| call.complete_structured(json));
+        self.answer(py, json.len(), move |call| call.complete_structured(json));
     }
 
     fn complete_blob(&self, py: Python<'_>, base64: String) {
-        self.answer(py, base64.len(), |call| call.complete_blob(base64));
+        self.answer(py, base64.len(), move |call| call.complete_blob(base64));
     }
 
     fn complete_values(&self, py: Python<'_>, values: Vec<String>) {
-        self.answer(py, 0, |call| call.complete_values(values));
+        self.answer(py, 0, move |call| call.complete_values(values));
     }
 
     fn fail(&self, py: Python<'_>, text: String) {
-        self.answer(py, text.len(), |call| call.fail(text));
+        self.answer(py, text.len(), move |call| call.fail(text));
     }
 
     #[pyo3(signature = (code, message, data=None))]
     fn fail_with(&self, py: Python<'_>, code: i32, message: String, data: Option<String>) {
         let error = ErrorObject { code, message, data };
-        self.answer(py, 0, |call| call.fail_with(error));
+        self.answer(py, 0, move |call| call.fail_with(error));
     }
 
-    fn crash(&self, py: Python<'_>, detail: &str) {
-        self.answer(py, 0, |call| call.crash(detail));
+    fn crash(&self, py: Python<'_>, detail: String) {
+        self.answer(py, 0, move |call| call.crash(&detail));
     }
 
     /// Lets go of it: silent if it was cancelled or is suspended, otherwise an error for the client.

@@ -3,6 +3,7 @@
 //! The core sees numbers, never Python objects. No thread of the engine ever needs the interpreter: what it has to say
 //! waits in a [`mailbox::Mailbox`] or among the [`logs`] until Python collects it.
 
+mod batch;
 mod bell;
 mod call;
 mod client;

@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 use tocsin::Asked;
 use tocsin::dispatch::{Event, Queue, QueueHandler};
 
+use crate::batch::Batch;
 use crate::bell::Bell;
 use crate::call::Call;
 use crate::error::{check_process, io, is_forked};
@@ -33,6 +34,7 @@ pub struct Mailbox {
     queue: Arc<Queue>,
     bell: Bell,
     handlers: Mutex<Handlers>,
+    batch: Arc<Batch>,
 }
 
 impl Mailbox {
@@ -83,7 +85,7 @@ impl Mailbox {
         check_process()?;
         let bell = Bell::new().map_err(io)?;
         let rung = bell.clone();
-        Ok(Mailbox { queue: Queue::new(move || rung.ring()), bell, handlers: Mutex::default() })
+        Ok(Mailbox { queue: Queue::new(move || rung.ring()), bell, handlers: Mutex::default(), batch: Arc::default() })
     }
 
     /// Readable while events wait.
@@ -91,7 +93,7 @@ impl Mailbox {
         self.bell.fileno()
     }
 
-    /// Takes at most `max` events without waiting.
+    /// Takes at most `max` events without waiting. If there is more than one, answers are held back until `flush`.
     fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         // Hushed before the queue is looked at: what comes later rings again.
         self.bell.hush();
@@ -104,7 +106,19 @@ impl Mailbox {
         if count == max {
             self.bell.ring();
         }
-        taken.into_iter().filter_map(|(handler, event)| tuple(py, handler, event).transpose()).collect()
+        let events: PyResult<Vec<_>> = taken
+            .into_iter()
+            .filter_map(|(handler, event)| tuple(py, handler, event, Some(&self.batch)).transpose())
+            .collect();
+        if events.as_ref().is_ok_and(|events| events.len() > 1) {
+            self.batch.open();
+        }
+        events
+    }
+
+    /// Sends the answers that were held back since `drain`.
+    fn flush(&self, py: Python<'_>) {
+        py.detach(|| self.batch.close());
     }
 
     /// Takes one event without waiting.
@@ -120,7 +134,7 @@ impl Mailbox {
                 return Ok(None);
             }
             if let Some((handler, event)) = taken.into_iter().next()
-                && let Some(tuple) = tuple(py, handler, event)?
+                && let Some(tuple) = tuple(py, handler, event, None)?
             {
                 return Ok(Some(tuple));
             }
@@ -177,13 +191,18 @@ impl Waiter {
 }
 
 /// `(kind, …)` for Python to look at; `None` for what is over before it began.
-fn tuple<'py>(py: Python<'py>, handler: Option<Py<PyAny>>, event: Event) -> PyResult<Option<Bound<'py, PyTuple>>> {
+fn tuple<'py>(
+    py: Python<'py>,
+    handler: Option<Py<PyAny>>,
+    event: Event,
+    batch: Option<&Arc<Batch>>,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
     let tuple = match event {
         Event::Call(_, call) if call.is_cancelled() => {
             call.discard();
             return Ok(None);
         }
-        Event::Call(_, call) => (CALL, handler, Call::new(call)).into_pyobject(py)?,
+        Event::Call(_, call) => (CALL, handler, Call::new(call, batch.cloned())).into_pyobject(py)?,
         Event::Cancelled(key) => (CANCELLED, key, py.None()).into_pyobject(py)?,
         Event::Asked(token, asked) => (ASKED, token, outcome(asked)).into_pyobject(py)?,
         Event::Watch(uri, active) => (WATCH, uri, active).into_pyobject(py)?,

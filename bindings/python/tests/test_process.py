@@ -2,13 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+import tocsin
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -81,6 +85,7 @@ def test_a_second_signal_ends_at_once():
     assert process.wait(30) in (0, -signal.SIGINT)
 
 
+@pytest.mark.timeout(300)
 def test_two_hundred_of_two_hundred_exit_cleanly():
     text = request("L", "subscriptions/listen", notifications={"toolsListChanged": True})
     text += "".join(request(n, "tools/call", name="wait" if n % 2 else "block") for n in range(6))
@@ -148,6 +153,66 @@ def test_serve_async_shares_the_loop_and_leaves_it_as_it_was():
     assert json.loads(out.splitlines()[0])["id"] == 1 and out.splitlines()[1] == b"after"
 
 
+def test_serving_in_the_background():
+    body = """
+    thread = server.serve_in_background()
+    try:
+        server.serve_in_background()
+    except OSError as error:
+        print("second:", error, file=sys.stderr)
+    thread.join()
+    print("after")
+    """
+    process = start(textwrap.indent(textwrap.dedent(body), "    "))
+    out, err = process.communicate(request(1, "tools/call", name="noisy").encode(), timeout=30)
+    assert process.returncode == 0, err
+    assert json.loads(out.splitlines()[0])["id"] == 1 and out.splitlines()[1:] == [b"after"]
+    assert b"second: " in err and b"raw" in err
+
+
+def test_the_end_of_the_process_ends_what_is_served_in_the_background():
+    body = """
+    server.serve_in_background()
+    time.sleep(0.2)
+    """
+    process = start(textwrap.indent(textwrap.dedent(body), "    "))
+    process.stdin.write((request(1, "tools/call", name="wait") + request(2, "tools/call", name="block")).encode())
+    process.stdin.flush()
+    assert process.wait(30) == 0
+    assert b"Fatal" not in process.stderr.read()
+
+
+def test_a_handler_that_never_returns_does_not_hold_the_process():
+    body = """
+    @server.tool
+    def forever() -> str:
+        threading.Event().wait()
+
+    server.serve()
+    """
+    process = start(textwrap.indent(textwrap.dedent(body), "    "))
+    out, err = process.communicate(request(1, "tools/call", name="forever").encode(), timeout=30)
+    assert process.returncode == 0 and out == b"" and b"Fatal" not in err
+
+
+def test_a_held_stdout_and_a_late_print_stay_off_the_stream():
+    body = """
+    held = sys.stdout
+
+    @server.tool
+    def shout() -> str:
+        held.write("held\\n")
+        print("printed")
+        return "ok"
+
+    server.serve()
+    """
+    process = start(textwrap.indent(textwrap.dedent(body), "    "))
+    out, err = process.communicate(request(1, "tools/call", name="shout").encode(), timeout=30)
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1]
+    assert b"held" in err and b"printed" in err
+
+
 def test_servers_and_their_handlers_are_collected():
     body = """
     import gc, weakref
@@ -170,20 +235,12 @@ def test_servers_and_their_handlers_are_collected():
 
 
 def test_versions_agree():
-    from pathlib import Path
-
-    import tocsin
-    import tomllib
-
     root = Path(__file__).parents[3]
-    cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    cargo = re.search(r'^version = "(.*)"', (root / "Cargo.toml").read_text(), re.MULTILINE)[1]
     node = json.loads((root / "bindings/node/package.json").read_text())["version"]
     header = (root / "include/tocsin.h").read_text()
-    parts = [
-        next(line.split()[-1] for line in header.splitlines() if f"TOCSIN_VERSION_{part} " in line)
-        for part in ("MAJOR", "MINOR", "PATCH")
-    ]
-    assert tocsin.__version__ == cargo == node == ".".join(parts)
+    parts = re.findall(r"^#define TOCSIN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.MULTILINE)
+    assert tocsin.__version__ == version("tocsin") == cargo == node == ".".join(parts)
 
 
 def test_bad_options_are_refused_with_their_name():

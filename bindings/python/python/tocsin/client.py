@@ -85,7 +85,7 @@ class Client:
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return result
 
-    async def call_tool(self, name: str, **arguments: Any) -> dict[str, Any]:
+    async def call_tool(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Calls a tool and returns its result."""
         return await self.request("tools/call", {"name": name, "arguments": arguments})
 

@@ -80,6 +80,7 @@ class Dispatcher:
         loop, self._loop = self._loop, None
         if loop is not None and not loop.is_closed():
             loop.remove_reader(self.async_box.fileno())
+        self.async_box.flush()
         for task in self._tasks.values():
             task.cancel()
 
@@ -88,7 +89,8 @@ class Dispatcher:
         if loop is None:
             return
         tasks = self._tasks
-        for kind, value, detail in self.async_box.drain(BATCH):
+        events = self.async_box.drain(BATCH)
+        for kind, value, detail in events:
             if kind == CALL:
                 tasks[detail.key] = loop.create_task(self._run(value, detail))
             elif kind == CANCELLED:
@@ -103,6 +105,9 @@ class Dispatcher:
                     question.set_result(detail)
             else:
                 self._watch(value, detail)
+        if len(events) > 1:
+            # After the first steps of all these tasks.
+            loop.call_soon(self.async_box.flush)
 
     async def _run(self, handler: Handler, call: Call) -> None:
         try:

@@ -91,7 +91,7 @@ class Tools(Entries):
             self._put(replace, first, ToolHandler(second, "outputSchema" in first), None)
             return
         handler = ToolHandler(first, options.get("output_schema") is not None)
-        own = {"name": second or _name(first), "description": _description(first)}
+        own = {"name": _name(first) if second is None else second, "description": _description(first)}
         if options.get("input_schema") is None:
             own["input_schema"] = handler.signature.input_schema()
         if options.get("output_schema") is None and handler.output is not None:
@@ -129,7 +129,7 @@ class Prompts(Entries):
             self._put(replace, first, PromptHandler(second), None)
             return
         handler = PromptHandler(first)
-        own = {"name": second or _name(first), "description": _description(first)}
+        own = {"name": _name(first) if second is None else second, "description": _description(first)}
         if options.get("arguments") is None:
             own["arguments"] = _prompt_arguments(handler)
         self._put(replace, definition(PromptOptions, options, **own), handler, options.get("completer"))

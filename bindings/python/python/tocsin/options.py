@@ -46,6 +46,8 @@ class ServerOptions(TypedDict, total=False):
     """What may wait for a slow reader. Default 8 MiB."""
     shutdown_grace_ms: int
     """How long calls in flight may go on after a stop. Default 5,000."""
+    input_end_grace_ms: int
+    """How long they may go on after the end of input. Default 1,000."""
     handler_timeout_ms: int
     """After so long a call without an answer gets a tool error. Default: never."""
     state_ttl_ms: int

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from ._json import refuse_constants
+from ._json import encode
 from .errors import ToolError
 
 EMPTY = inspect.Parameter.empty
@@ -83,7 +83,11 @@ class Output:
 
     def dump(self, value: Any) -> str:
         """The value as JSON text."""
-        return refuse_constants(self._adapter.dump_json(value, by_alias=True).decode())
+        text: str = self._adapter.dump_json(value, by_alias=True).decode()
+        if "null" in text or "NaN" in text or "Infinity" in text:
+            # Pydantic may have written null for a number that JSON cannot say, which this refuses to.
+            encode(self._adapter.dump_python(value, mode="json", by_alias=True))
+        return text
 
 
 def has_schema(kind: Any) -> bool:
