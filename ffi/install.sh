@@ -7,7 +7,7 @@ profile=$1
 prefix=$2
 root=${DESTDIR:-}$prefix
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-abi=$(sed -n 's/^#define TOCSIN_ABI_VERSION //p' include/tocsin.h)
+abi=$(sed -n 's/^#define TOCSIN_ABI_VERSION \([0-9]*\).*/\1/p' include/tocsin.h)
 # What a program that links the static library needs beside it: rustc's own list.
 native='-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc'
 

@@ -31,6 +31,12 @@ pub fn guard_value<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -
     }
 }
 
+/// [`guard`] for functions that return nothing.
+pub fn guard_void(body: impl FnOnce()) {
+    // The panic hook has told of it.
+    let _ = catch_unwind(AssertUnwindSafe(body));
+}
+
 /// What a handle of C's points to.
 ///
 /// # Safety
@@ -158,5 +164,81 @@ impl Process {
     /// Refuses a handle that a forked child inherited; call it before anything that locks.
     pub fn check(self) -> Result<(), Failure> {
         if self == Process::current() { Ok(()) } else { Err(Failure::forked()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::foreign::Foreign;
+    use crate::library::{TOCSIN_STATUS_INVALID_ARGUMENT, TOCSIN_STATUS_PANIC};
+
+    #[test]
+    fn panics_stay_inside() {
+        let mut error = std::ptr::null_mut();
+        std::panic::set_hook(Box::new(|_| {}));
+        let status = guard(&raw mut error, || panic!("a bug"));
+        assert_eq!(guard_value(7, || panic!("a bug")), 7);
+        guard_void(|| panic!("a bug"));
+        drop(std::panic::take_hook());
+        assert_eq!(status, TOCSIN_STATUS_PANIC);
+        // SAFETY: made by `guard` just now.
+        let error = unsafe { take(error) }.unwrap();
+        assert_eq!(error.0.status(), TOCSIN_STATUS_PANIC);
+        assert_eq!(guard(std::ptr::null_mut(), || Err(Failure::timeout())), Failure::timeout().status());
+    }
+
+    #[test]
+    fn no_bytes_need_no_pointer() {
+        for data in [std::ptr::null(), std::ptr::dangling()] {
+            // SAFETY: no bytes.
+            assert_eq!(unsafe { as_text(tocsin_str { data, len: 0 }) }.unwrap(), "");
+        }
+        // SAFETY: refused before it is read.
+        let refused = unsafe { as_text(tocsin_str { data: std::ptr::null(), len: 1 }) };
+        assert_eq!(refused.unwrap_err().status(), TOCSIN_STATUS_INVALID_ARGUMENT);
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Grown {
+        struct_size: usize,
+        old: u32,
+        new: u32,
+    }
+
+    #[repr(C)]
+    struct Newer {
+        known: Grown,
+        tail: u64,
+    }
+
+    #[test]
+    fn structs_may_be_older_and_newer() {
+        let all = Grown { struct_size: size_of::<Grown>(), old: 1, new: 2 };
+        let older = Grown { struct_size: size_of::<usize>() + 4, ..all };
+        // SAFETY: they are as large as they say.
+        let (read, cut) = unsafe { (read_struct(&raw const all).unwrap(), read_struct(&raw const older).unwrap()) };
+        assert_eq!((read, cut.old, cut.new), (all, 1, 0));
+        for (tail, fits) in [(0, true), (1, false)] {
+            let newer = Newer { known: Grown { struct_size: size_of::<Newer>(), ..all }, tail };
+            // SAFETY: the tail is part of it.
+            assert_eq!(unsafe { read_struct((&raw const newer).cast::<Grown>()) }.is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn foreign_is_dropped_once() {
+        unsafe extern "C" fn count(data: *mut std::ffi::c_void) {
+            // SAFETY: the test's counter.
+            unsafe { &*data.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
+        }
+        let drops = AtomicUsize::new(0);
+        let foreign = Foreign::new((&raw const drops).cast_mut().cast(), Some(count));
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+        drop(foreign);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
     }
 }

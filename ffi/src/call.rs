@@ -17,7 +17,7 @@ use crate::foreign::Foreign;
 use crate::handler::{Handler, Here};
 use crate::library::{tocsin_drop_fn, tocsin_status, tocsin_str};
 
-/// What a call asks for.
+/// What a call asks for:
 pub const TOCSIN_CALL_TOOL: u32 = 0;
 pub const TOCSIN_CALL_PROMPT: u32 = 1;
 /// resources/read, of a resource or through a template.
@@ -154,7 +154,10 @@ fn finish(call: *mut tocsin_call, answer: impl FnOnce(Call) -> Result<(), (Failu
 fn finish_text(call: *mut tocsin_call, text: tocsin_str, answer: impl FnOnce(Call, &str)) -> tocsin_status {
     // SAFETY: C's text.
     finish(call, |call| match unsafe { as_text(text) } {
-        Ok(text) => Ok(answer(call, text)),
+        Ok(text) => {
+            answer(call, text);
+            Ok(())
+        }
         Err(failure) => Err((failure, call)),
     })
 }
@@ -194,7 +197,10 @@ pub unsafe extern "C" fn tocsin_call_complete_structured(call: *mut tocsin_call,
 pub unsafe extern "C" fn tocsin_call_complete_blob(call: *mut tocsin_call, bytes: tocsin_str) -> tocsin_status {
     // SAFETY: C's bytes.
     finish(call, |call| match unsafe { as_bytes(bytes) } {
-        Ok(bytes) => Ok(call.complete_blob(base64::prelude::BASE64_STANDARD.encode(bytes))),
+        Ok(bytes) => {
+            call.complete_blob(base64::prelude::BASE64_STANDARD.encode(bytes));
+            Ok(())
+        }
         Err(failure) => Err((failure, call)),
     })
 }
@@ -212,7 +218,10 @@ pub unsafe extern "C" fn tocsin_call_complete_values(
         // SAFETY: as above.
         let texts = values.and_then(|values| values.iter().map(|text| Ok(unsafe { as_text(*text) }?.into())).collect());
         match texts {
-            Ok(texts) => Ok(call.complete_values(texts)),
+            Ok(texts) => {
+                call.complete_values(texts);
+                Ok(())
+            }
             Err(failure) => Err((failure, call)),
         }
     })
@@ -243,7 +252,10 @@ pub unsafe extern "C" fn tocsin_call_fail_with(
             Ok(error.with_data(crate::json::compact(data)?))
         });
         match error {
-            Ok(error) => Ok(call.fail_with(error)),
+            Ok(error) => {
+                call.fail_with(error);
+                Ok(())
+            }
             Err(failure) => Err((failure, call)),
         }
     })
@@ -319,7 +331,7 @@ pub unsafe extern "C" fn tocsin_call_progress(
     })
 }
 
-/// Severity of a message to the client.
+/// Severity of a message to the client:
 pub const TOCSIN_LEVEL_DEBUG: i32 = 0;
 pub const TOCSIN_LEVEL_INFO: i32 = 1;
 pub const TOCSIN_LEVEL_NOTICE: i32 = 2;
@@ -368,7 +380,8 @@ pub struct tocsin_question {
     pub params: tocsin_str,
 }
 
-/// What became of questions. Answered: answer is a JSON object with the client's result under each key.
+/// What became of questions:
+/// Answer is a JSON object with the client's result under each key.
 pub const TOCSIN_ASKED_ANSWERED: i32 = 0;
 /// The call is over for now: it was cancelled, or the client will call again with its answers, and the handler will ask
 /// anew. There is no call to answer: it is NULL.

@@ -2,7 +2,7 @@
 
 use tocsin_core::{BuildError, RegistryError};
 
-use crate::boundary::{borrow, guard_value, take};
+use crate::boundary::{borrow, guard_value, guard_void, take};
 use crate::library::{
     TOCSIN_STATUS_ALREADY_EXISTS, TOCSIN_STATUS_CLOSED, TOCSIN_STATUS_FORKED, TOCSIN_STATUS_INVALID_ARGUMENT,
     TOCSIN_STATUS_INVALID_JSON, TOCSIN_STATUS_IO, TOCSIN_STATUS_NOT_FOUND, TOCSIN_STATUS_OK, TOCSIN_STATUS_PANIC,
@@ -106,5 +106,5 @@ pub unsafe extern "C" fn tocsin_error_message(error: *const tocsin_error) -> toc
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_error_free(error: *mut tocsin_error) {
     // SAFETY: C's handle, given back.
-    guard_value((), || Ok(drop(unsafe { take(error) })));
+    guard_void(|| drop(unsafe { take(error) }));
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::boundary::{as_text, borrow, give, guard, guard_value, put, take};
+use crate::boundary::{as_text, borrow, give, guard, guard_value, guard_void, put, take};
 use crate::error::Failure;
 use crate::library::{tocsin_status, tocsin_str};
 
@@ -24,7 +24,10 @@ pub unsafe extern "C" fn tocsin_text_new(out: *mut *mut tocsin_text) -> tocsin_s
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_text_add(text: *mut tocsin_text, piece: tocsin_str) -> tocsin_status {
     // SAFETY: C's handle and text.
-    edit(text, |out| Ok(out.push_str(unsafe { as_text(piece) }?)))
+    edit(text, |out| {
+        out.push_str(unsafe { as_text(piece) }?);
+        Ok(())
+    })
 }
 
 /// Appends text as a JSON string: in quotes, with escapes.
@@ -33,7 +36,8 @@ pub unsafe extern "C" fn tocsin_text_add_json(text: *mut tocsin_text, piece: toc
     edit(text, |out| {
         // SAFETY: C's text.
         let quoted = serde_json::to_string(unsafe { as_text(piece) }?);
-        Ok(out.push_str(&quoted.map_err(|error| Failure::json(error.to_string()))?))
+        out.push_str(&quoted.map_err(|error| Failure::json(error.to_string()))?);
+        Ok(())
     })
 }
 
@@ -44,7 +48,8 @@ pub unsafe extern "C" fn tocsin_text_add_unquoted(text: *mut tocsin_text, json: 
         // SAFETY: C's text.
         let said: String = serde_json::from_str(unsafe { as_text(json) }?)
             .map_err(|error| Failure::json(format!("not a JSON string: {error}")))?;
-        Ok(out.push_str(&said))
+        out.push_str(&said);
+        Ok(())
     })
 }
 
@@ -53,7 +58,8 @@ pub unsafe extern "C" fn tocsin_text_add_unquoted(text: *mut tocsin_text, json: 
 pub unsafe extern "C" fn tocsin_text_add_compact(text: *mut tocsin_text, json: tocsin_str) -> tocsin_status {
     edit(text, |out| {
         // SAFETY: C's text.
-        Ok(out.push_str(&compact(unsafe { as_text(json) }?)?))
+        out.push_str(&compact(unsafe { as_text(json) }?)?);
+        Ok(())
     })
 }
 
@@ -79,7 +85,7 @@ pub unsafe extern "C" fn tocsin_text_str(text: *const tocsin_text) -> tocsin_str
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_text_free(text: *mut tocsin_text) {
     // SAFETY: C's handle, given back.
-    guard_value((), || Ok(drop(unsafe { take(text) })));
+    guard_void(|| drop(unsafe { take(text) }));
 }
 
 fn edit(text: *mut tocsin_text, f: impl FnOnce(&mut String) -> Result<(), Failure>) -> tocsin_status {

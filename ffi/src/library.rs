@@ -6,19 +6,19 @@ use crate::boundary::guard;
 use crate::error::Failure;
 use crate::foreign::Foreign;
 
-/// Version of the library that this header belongs to.
+/// Version of the library that this header belongs to:
 #[cfg_attr(not(test), allow(dead_code))]
 pub const TOCSIN_VERSION_MAJOR: u32 = 0;
 #[cfg_attr(not(test), allow(dead_code))]
 pub const TOCSIN_VERSION_MINOR: u32 = 1;
 #[cfg_attr(not(test), allow(dead_code))]
 pub const TOCSIN_VERSION_PATCH: u32 = 0;
-/// Version of the ABI; moves with the SONAME. Compare it with tocsin_abi_version().
+/// Of the ABI: moves with the SONAME; compare it with tocsin_abi_version().
 pub const TOCSIN_ABI_VERSION: u32 = 0;
 
-/// TOCSIN_STATUS_...
+/// One of TOCSIN_STATUS_...
 pub type tocsin_status = i32;
-/// Outcome of a fallible call, a tocsin_status. Values are frozen; later versions only append.
+/// Outcome of a fallible call. Values are frozen; later versions only append:
 pub const TOCSIN_STATUS_OK: i32 = 0;
 /// NULL, a bad struct_size, not UTF-8, or an option that cannot be used.
 pub const TOCSIN_STATUS_INVALID_ARGUMENT: i32 = 1;
@@ -58,7 +58,7 @@ impl tocsin_str {
 /// fails. May be NULL.
 pub type tocsin_drop_fn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
-/// Severity of the library's own messages, for tocsin_set_logger(). At ERROR come faults of handlers.
+/// Severity of the library's own messages; faults of handlers are errors:
 pub const TOCSIN_LOG_OFF: i32 = 0;
 pub const TOCSIN_LOG_ERROR: i32 = 1;
 pub const TOCSIN_LOG_WARN: i32 = 2;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tocsin_core::{Call, dispatch};
 
-use crate::boundary::{Process, borrow, guard, guard_value, put, take};
+use crate::boundary::{Process, borrow, guard, guard_value, guard_void, put, take};
 use crate::call::tocsin_call;
 use crate::error::Failure;
 use crate::foreign::Foreign;
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn tocsin_queue_close(queue: *mut tocsin_queue) -> tocsin_
 /// Closes and frees it. Handlers that deliver to it may stay registered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_queue_free(queue: *mut tocsin_queue) {
-    guard_value((), || {
+    guard_void(|| {
         // SAFETY: C's handle, given back.
         let queue = unsafe { take(queue) };
         match queue {
@@ -295,6 +295,5 @@ pub unsafe extern "C" fn tocsin_queue_free(queue: *mut tocsin_queue) {
             Some(queue) => std::mem::forget(queue),
             None => {}
         }
-        Ok(())
     });
 }

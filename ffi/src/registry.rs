@@ -14,7 +14,7 @@ use crate::handler::{Draft, Registered, tocsin_handler};
 use crate::library::{tocsin_status, tocsin_str};
 use crate::server::{Shared, shared, tocsin_server};
 
-/// The lists of a server, as bits.
+/// The lists of a server, as bits:
 pub const TOCSIN_TOOLS: u32 = 1;
 pub const TOCSIN_PROMPTS: u32 = 2;
 pub const TOCSIN_RESOURCES: u32 = 4;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tocsin_core::{Changes, ListKind, Options, Server, dispatch};
 
-use crate::boundary::{Process, as_text, borrow, give, guard, guard_value, read_struct, take};
+use crate::boundary::{Process, as_text, borrow, give, guard, guard_value, guard_void, read_struct, take};
 use crate::error::{Failure, tocsin_error};
 use crate::foreign::Foreign;
 use crate::gate::Gate;
@@ -168,7 +168,7 @@ unsafe fn read_options(given: &tocsin_server_options) -> Result<Options, Failure
 /// answering them only releases them. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_server_free(server: *mut tocsin_server) {
-    guard_value((), || {
+    guard_void(|| {
         // SAFETY: C's handle, given back.
         match unsafe { take(server) } {
             Some(server) if server.0.process.check().is_ok() => server.0.free(),
@@ -176,7 +176,6 @@ pub unsafe extern "C" fn tocsin_server_free(server: *mut tocsin_server) {
             Some(server) => std::mem::forget(server),
             None => {}
         }
-        Ok(())
     });
 }
 

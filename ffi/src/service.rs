@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::boundary::{borrow, give, guard, guard_value, take};
+use crate::boundary::{borrow, give, guard, guard_void, take};
 use crate::error::{Failure, tocsin_error};
 use crate::foreign::Foreign;
 use crate::library::{TOCSIN_STATUS_IO, TOCSIN_STATUS_OK, tocsin_drop_fn, tocsin_status};
@@ -124,5 +124,5 @@ pub unsafe extern "C" fn tocsin_service_on_end(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_service_free(service: *mut tocsin_service) {
     // SAFETY: C's handle, given back.
-    guard_value((), || Ok(drop(unsafe { take(service) })));
+    guard_void(|| drop(unsafe { take(service) }));
 }

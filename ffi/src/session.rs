@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tocsin_core::LineSession;
 
-use crate::boundary::{as_bytes, borrow, give, guard, guard_value, take};
+use crate::boundary::{as_bytes, borrow, give, guard, guard_void, take};
 use crate::error::{Failure, tocsin_error};
 use crate::foreign::Foreign;
 use crate::gate::Gate;
@@ -105,17 +105,16 @@ pub unsafe extern "C" fn tocsin_session_finish(session: *mut tocsin_session) -> 
 /// called by it. Nothing is output after; drop has run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tocsin_session_free(session: *mut tocsin_session) {
-    guard_value((), || {
+    guard_void(|| {
         // SAFETY: C's handle, given back.
-        let Some(session) = (unsafe { take(session) }) else { return Ok(()) };
+        let Some(session) = (unsafe { take(session) }) else { return };
         if session.server.process.check().is_err() {
             // A lock may have been held when the process forked.
             std::mem::forget(session);
-            return Ok(());
+            return;
         }
         // Not left to the drop: a handler of this very session may be what calls.
         session.line.close();
         session.output.close();
-        Ok(())
     });
 }

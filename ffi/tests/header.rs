@@ -25,6 +25,7 @@ fn section(root: &Path, name: &str) -> String {
         .lines()
         .filter_map(|line| line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub type ")))
         .filter_map(|rest| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next())
+        .filter(|name| name.starts_with("tocsin_"))
         .map(str::to_owned)
         .collect();
     let mut body = Vec::new();
@@ -36,25 +37,47 @@ fn section(root: &Path, name: &str) -> String {
 /// Widest line.
 const WIDTH: usize = 118;
 
-/// Closes up what cbindgen spreads, and breaks what is too wide: one blank line at most, none between constants.
+/// Closes up what cbindgen spreads, and breaks what is too wide. A line's own short comment goes behind it; one that ends
+/// with a colon heads a group. Blank lines are left around groups and types alone.
 fn tidy(body: &str) -> String {
     let lines: Vec<&str> = body.lines().map(str::trim_end).collect();
-    let is_constant = |line: &&str| line.starts_with("#define");
+    let code = |line: &&&str| !line.is_empty() && !line.trim_start().starts_with("//");
+    let is_comment = |line: Option<&&str>| line.is_some_and(|line| line.trim_start().starts_with("//"));
+    let compact = |line: &str| line.starts_with("#define") || line.starts_with("TOCSIN_API");
     let mut out = String::new();
+    let mut skip = false;
     for (at, line) in lines.iter().enumerate() {
-        let next = lines[at..].iter().find(|line| !line.is_empty() && !line.starts_with("//"));
-        let between = at > 0 && is_constant(&lines[at - 1]) && next.is_some_and(is_constant);
-        if line.is_empty() && (out.ends_with("\n\n") || between) {
+        if std::mem::take(&mut skip) {
             continue;
         }
-        wrap(line, &mut out);
+        if line.is_empty() {
+            let last = lines[..at].iter().rev().find(code).is_some_and(|line| compact(line));
+            let next = lines[at..].iter().find(code).is_some_and(|line| compact(line));
+            if !(out.ends_with("\n\n") || last && next) {
+                out.push('\n');
+            }
+            continue;
+        }
+        let group = is_comment(Some(line)) && line.ends_with(':');
+        if group && !out.is_empty() && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        let alone = is_comment(Some(line)) && !group && !is_comment(lines.get(at.wrapping_sub(1)));
+        let subject = lines.get(at + 1).filter(|line| line.starts_with("    ") || line.starts_with("#define"));
+        match subject.filter(|subject| alone && code(subject) && subject.len() + line.trim().len() < WIDTH) {
+            Some(subject) => {
+                wrap(&format!("{subject} {}", line.trim()), &mut out);
+                skip = true;
+            }
+            None => wrap(line, &mut out),
+        }
     }
     format!("\n{}\n", out.trim())
 }
 
 /// Breaks a declaration between its parameters.
 fn wrap(mut line: &str, out: &mut String) {
-    while line.len() > WIDTH && !line.trim_start().starts_with("//") {
+    while line.chars().count() > WIDTH && !line.trim_start().starts_with("//") {
         let Some(cut) = line[..WIDTH].rfind(", ").map(|at| at + 1) else { break };
         out.push_str(&line[..cut]);
         out.push_str("\n    ");
