@@ -158,7 +158,7 @@ TOCSIN_API tocsin_status tocsin_json_double(tocsin_str json, double *out);
 #define TOCSIN_LEVEL_EMERGENCY 7
 
 // What became of questions:
-// answer is a JSON object with the client's result under each key.
+// Answer is a JSON object with the client's result under each key.
 #define TOCSIN_ASKED_ANSWERED 0
 // The call is over for now: it was cancelled, or the client will call again with its answers, and the handler will ask
 // anew. There is no call to answer: it is NULL.
