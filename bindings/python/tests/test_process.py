@@ -239,7 +239,7 @@ def test_versions_agree():
     cargo = re.search(r'^version = "(.*)"', (root / "Cargo.toml").read_text(), re.MULTILINE)[1]
     node = json.loads((root / "bindings/node/package.json").read_text())["version"]
     header = (root / "include/tocsin.h").read_text()
-    parts = re.findall(r"^#define TOCSIN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.MULTILINE)
+    parts = re.findall(r"^#define TOCSIN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)\b", header, re.MULTILINE)
     assert tocsin.__version__ == version("tocsin") == cargo == node == ".".join(parts)
 
 
