@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <string>
@@ -90,13 +91,13 @@ static void answers() {
         const auto n = tocsin::json::integer(call.arguments(), "/n");
         call.complete_structured(R"({"n":)" + std::to_string(n.value()) + "}");
     });
-    std::thread worker;
+    std::promise<std::thread> worker;
     server.add_tool(tool("deferred"), [&worker](tocsin::Call call) {
-        worker = std::thread([call = std::move(call)]() mutable {
+        worker.set_value(std::thread([call = std::move(call)]() mutable {
             call.progress(1, 2, "half");
             call.log(TOCSIN_LEVEL_INFO, "\"data\"", "logger");
             call.complete_text("from a thread");
-        });
+        }));
     });
     server.add_tool(tool("failing"), [](tocsin::Call call) { call.fail(-32000, "no", "{}"); });
     Client client(server);
@@ -116,7 +117,7 @@ static void answers() {
     client.expect(R"("structuredContent":{"n":9007199254740993})");
     client.call("deferred");
     client.expect("from a thread");
-    worker.join();
+    worker.get_future().get().join();
     client.call("failing");
     client.expect(R"("error":{"code":-32000,"message":"no","data":{}})");
 }
