@@ -8,3 +8,5 @@ bin=build/venv-python/bin
 "$bin/ruff" format --check --config bindings/python/pyproject.toml bindings/python tests/everything/python examples/first
 cd bindings/python
 ../../"$bin/mypy"
+# Against the package as it is installed.
+../../"$bin/python" -m mypy.stubtest tocsin._native

@@ -12,11 +12,16 @@ if ! cmp -s "$venv/requirements.txt" $requirements; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r $requirements
     cp $requirements "$venv/requirements.txt"
 fi
-# As a wheel, which takes the old one's place without disturbing those who run it.
+# As a wheel, and only if it is a new one: whoever runs the old one is left in peace. A fixed date makes equal sources
+# an equal wheel.
 wheels=build/wheels
 rm -rf $wheels
-"$venv/bin/maturin" build --quiet --profile "$profile" --compatibility linux --out $wheels -m bindings/python/Cargo.toml
-"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall $wheels/tocsin-*.whl
+SOURCE_DATE_EPOCH=1577836800 "$venv/bin/maturin" build --quiet --profile "$profile" --compatibility linux \
+    --out $wheels -m bindings/python/Cargo.toml
+if ! cmp -s $wheels/tocsin-*.whl "$venv/tocsin.whl"; then
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall $wheels/tocsin-*.whl
+    cp $wheels/tocsin-*.whl "$venv/tocsin.whl"
+fi
 
 cat > build/everything-python.new <<'END'
 #!/bin/sh
