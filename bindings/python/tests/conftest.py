@@ -26,6 +26,12 @@ def call(server, name, **arguments):
     return with_client(server, lambda client: client.call_tool(name, **arguments))
 
 
+def listed(server, name=None):
+    """The definition of a server's only tool, or of the one of that name."""
+    tools = with_client(server, lambda client: client.request("tools/list"))["tools"]
+    return next(tool for tool in tools if name in (None, tool["name"]))
+
+
 def text(result):
     """The text of a result's only block."""
     (block,) = result["content"]

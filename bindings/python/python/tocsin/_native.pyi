@@ -3,20 +3,20 @@
 from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
-    "VERSION",
+    "ASKED",
     "CALL",
     "CANCELLED",
-    "ASKED",
+    "VERSION",
     "WATCH",
-    "Server",
-    "Service",
+    "Call",
     "Client",
     "Mailbox",
+    "Server",
+    "Service",
     "Waiter",
-    "Call",
     "start_logs",
-    "take_logs",
     "stop_logs",
+    "take_logs",
 ]
 
 VERSION: str
