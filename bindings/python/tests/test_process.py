@@ -159,7 +159,7 @@ def test_serving_in_the_background():
     try:
         server.serve_in_background()
     except OSError as error:
-        print("second:", error, file=sys.stderr)
+        os.write(2, f"second: {error}\\n".encode())
     thread.join()
     print("after")
     """
